@@ -1,0 +1,163 @@
+#include "fedhur/base/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/base/hash.hpp"
+
+namespace fedhur {
+namespace {
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail(const char* action, const std::filesystem::path& path) {
+  throw Error(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+}
+
+// Becomes `path` at commit(), vanishes without it.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::filesystem::path path)
+      : path_(std::move(path)),
+        temporary_(path_.string() + ".part"),
+        file_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (file_.get() < 0) fail("create", path_);
+  }
+  ~TemporaryFile() {
+    if (!committed_) ::unlink(temporary_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("write", path_);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+  void commit() {
+    if (::fsync(file_.get()) != 0) fail("write", path_);
+    if (file_.close() != 0) fail("write", path_);
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename to", path_);
+    committed_ = true;
+  }
+
+ private:
+  std::filesystem::path path_;
+  std::string temporary_;
+  Descriptor file_;
+  bool committed_ = false;
+};
+
+template <class Bytes>
+Bytes read_whole(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail("open", path);
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) fail("inspect", path);
+  if (S_ISDIR(info.st_mode))
+    throw Error(fmt::format("cannot read {}: it is a folder", path.string()));
+  Bytes bytes;
+  bytes.resize(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 1);
+  std::size_t used = 0;
+  for (;;) {
+    if (used == bytes.size()) bytes.resize(bytes.size() * 2);
+    const ssize_t got = ::read(file.get(), bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path);
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+}  // namespace
+
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  TemporaryFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+struct CheckedFileWriter::File {
+  explicit File(std::filesystem::path path) : file(std::move(path)) {}
+  TemporaryFile file;
+  Sha256 hash;
+  std::vector<std::byte> buffer;  // small pieces wait here
+
+  void flush() {
+    hash.update(buffer);
+    file.write(buffer);
+    buffer.clear();
+  }
+};
+
+CheckedFileWriter::CheckedFileWriter(std::filesystem::path path)
+    : file_(std::make_unique<File>(std::move(path))) {}
+CheckedFileWriter::~CheckedFileWriter() = default;
+
+void CheckedFileWriter::put_bytes(std::span<const std::byte> bytes) {
+  constexpr std::size_t kBuffer = 1U << 20U;
+  file_->buffer.insert(file_->buffer.end(), bytes.begin(), bytes.end());
+  if (file_->buffer.size() >= kBuffer) file_->flush();
+}
+
+void CheckedFileWriter::commit() {
+  file_->flush();
+  file_->file.write(file_->hash.digest());
+  file_->file.commit();
+}
+
+std::vector<std::byte> read_checked_file(const std::filesystem::path& path) {
+  std::vector<std::byte> bytes = read_file(path);
+  Sha256::Digest stored{};
+  if (bytes.size() < stored.size()) {
+    throw DataError(
+        fmt::format("{}: {} bytes are too few for a checked file", path.string(), bytes.size()));
+  }
+  const std::size_t size = bytes.size() - stored.size();
+  std::memcpy(stored.data(), bytes.data() + size, stored.size());
+  bytes.resize(size);
+  Sha256 hash;
+  hash.update(bytes);
+  if (hash.digest() != stored) {
+    throw DataError(
+        fmt::format("{}: the checksum does not match, the file is damaged", path.string()));
+  }
+  return bytes;
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path) {
+  return read_whole<std::vector<std::byte>>(path);
+}
+
+std::string read_text_file(const std::filesystem::path& path) {
+  return read_whole<std::string>(path);
+}
+}  // namespace fedhur

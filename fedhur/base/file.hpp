@@ -1,0 +1,39 @@
+// Whole files in and out; a written file is there completely or not at all.
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fedhur/base/byte_stream.hpp"
+
+namespace fedhur {
+// Throws Error with the system's reason. Writing goes through a temporary neighbour, fsync and
+// rename, so that a crash or a full disk leaves the old file as it was.
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+// A large file written piece by piece, with a SHA-256 of everything before it as its last 32 bytes.
+// Nothing is at `path` before commit().
+class CheckedFileWriter final : public ByteSink {
+ public:
+  explicit CheckedFileWriter(std::filesystem::path path);
+  ~CheckedFileWriter() override;
+  CheckedFileWriter(const CheckedFileWriter&) = delete;
+  CheckedFileWriter& operator=(const CheckedFileWriter&) = delete;
+  void put_bytes(std::span<const std::byte> bytes) override;
+  void commit();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+// The bytes before the checksum. DataError if they do not match it.
+[[nodiscard]] std::vector<std::byte> read_checked_file(const std::filesystem::path& path);
+
+[[nodiscard]] std::vector<std::byte> read_file(const std::filesystem::path& path);
+[[nodiscard]] std::string read_text_file(const std::filesystem::path& path);
+}  // namespace fedhur

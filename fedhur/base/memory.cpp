@@ -1,0 +1,15 @@
+#include "fedhur/base/memory.hpp"
+
+#include <limits>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace fedhur {
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
+}  // namespace fedhur

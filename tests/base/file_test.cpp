@@ -1,0 +1,62 @@
+#include "fedhur/base/file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/base/hash.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur {
+namespace {
+TEST(File, IsReplacedWholeAndLeavesNoTemporaryBehind) {
+  const tests::TempFolder folder;
+  write_file_atomically(folder / "a", std::string_view("one"));
+  write_file_atomically(folder / "a", std::string_view("two"));
+  EXPECT_EQ(read_text_file(folder / "a"), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(File, ErrorsNameThePathAndTheReason) {
+  const tests::TempFolder folder;
+  EXPECT_THROW((void)read_file(folder / "missing"), Error);
+  EXPECT_THROW((void)read_file(folder.path()), Error);
+  EXPECT_THROW(write_file_atomically(folder / "no" / "file", std::string_view("x")), Error);
+}
+
+TEST(CheckedFile, AppearsAtCommitOnly) {
+  const tests::TempFolder folder;
+  {
+    CheckedFileWriter writer(folder / "c");
+    writer.put(std::uint32_t{5});
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "c"));
+  CheckedFileWriter writer(folder / "c");
+  writer.put(std::uint32_t{5});
+  writer.commit();
+  EXPECT_EQ(read_checked_file(folder / "c").size(), 4U);
+}
+
+TEST(CheckedFile, NoticesEveryFlippedBitAndTruncation) {
+  const tests::TempFolder folder;
+  CheckedFileWriter writer(folder / "c");
+  writer.put(std::uint64_t{0x0123456789abcdefULL});
+  writer.commit();
+  const std::vector<std::byte> good = read_file(folder / "c");
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::vector<std::byte> bad = good;
+    bad[i] ^= std::byte{4};
+    write_file_atomically(folder / "bad", bad);
+    EXPECT_THROW((void)read_checked_file(folder / "bad"), DataError) << i;
+    bad = good;
+    bad.resize(i);
+    write_file_atomically(folder / "bad", bad);
+    EXPECT_THROW((void)read_checked_file(folder / "bad"), DataError) << i;
+  }
+}
+
+TEST(Sha256, HasTheDigestOfTheStandard) {
+  EXPECT_EQ(sha256_hex(std::as_bytes(std::span("abc", 3))),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+}  // namespace
+}  // namespace fedhur

@@ -1,0 +1,87 @@
+#include "fedhur/base/named_arrays.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace fedhur {
+namespace {
+NamedArrays example() {
+  NamedArrays arrays;
+  arrays.set("floats", Matrix(Matrix::Random(3, 5)));
+  arrays.set("integers", MatrixOf<std::int32_t>(MatrixOf<std::int32_t>::Constant(2, 1, -7)));
+  arrays.set("empty", Matrix(0, 4));
+  arrays.set_number("number", 0.25);
+  return arrays;
+}
+
+std::vector<std::byte> to_bytes(const NamedArrays& arrays, const NamedArrays* previous = nullptr) {
+  ByteWriter writer;
+  encode(arrays, writer, previous);
+  return writer.finish();
+}
+
+TEST(NamedArrays, ComeBackFromBytesAsTheyWere) {
+  const NamedArrays arrays = example();
+  const auto bytes = to_bytes(arrays);
+  EXPECT_EQ(bytes.size(), encoded_size(arrays));
+  ByteReader reader(bytes);
+  const NamedArrays decoded = decode_arrays(reader);
+  ASSERT_EQ(decoded.size(), arrays.size());
+  for (const auto& [name, array] : arrays.entries())
+    EXPECT_TRUE(is_same(array, *decoded.find(name)));
+  EXPECT_EQ(decoded.number("number"), 0.25);
+}
+
+TEST(NamedArrays, StoreWhatEqualsThePreviousOnlyOnce) {
+  const NamedArrays arrays = example();
+  NamedArrays changed = example();
+  changed.set("floats", *arrays.find("floats"));
+  changed.set_number("number", 0.5);
+  const auto bytes = to_bytes(changed, &arrays);
+  EXPECT_LT(bytes.size(), to_bytes(changed).size());
+  ByteReader reader(bytes);
+  const NamedArrays decoded = decode_arrays(reader, &arrays);
+  EXPECT_EQ(decoded.matrix("floats"), arrays.matrix("floats"));
+  EXPECT_EQ(decoded.number("number"), 0.5);
+  ByteReader without_previous(bytes);
+  EXPECT_THROW((void)decode_arrays(without_previous), ProtocolError);
+}
+
+TEST(NamedArrays, RefuseEveryTruncation) {
+  const auto bytes = to_bytes(example());
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ByteReader reader(std::span<const std::byte>(bytes).first(size));
+    EXPECT_THROW((void)decode_arrays(reader), ProtocolError) << size;
+  }
+}
+
+TEST(NamedArrays, RefuseSizesThatDidNotArriveBeforeAllocating) {
+  ByteWriter writer;
+  writer.put(std::uint16_t{1});
+  writer.put_name("huge");
+  writer.put(std::uint8_t{0});
+  writer.put(std::numeric_limits<std::uint32_t>::max());
+  writer.put(std::numeric_limits<std::uint32_t>::max());
+  const auto bytes = writer.finish();
+  ByteReader reader(bytes);
+  EXPECT_THROW((void)decode_arrays(reader), ProtocolError);
+}
+
+TEST(NamedArrays, CheckShapeAndFiniteness) {
+  NamedArrays arrays;
+  Matrix matrix = Matrix::Ones(2, 3);
+  arrays.set("m", matrix);
+  EXPECT_NO_THROW((void)arrays.finite_matrix("m", 2, 3));
+  EXPECT_THROW((void)arrays.finite_matrix("m", 3, 2), ProtocolError);
+  EXPECT_THROW((void)arrays.matrix("other"), ProtocolError);
+  EXPECT_THROW((void)arrays.doubles("m"), ProtocolError);
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    matrix(1, 1) = bad;
+    arrays.set("m", matrix);
+    EXPECT_THROW((void)arrays.finite_matrix("m", 2, 3), ProtocolError);
+  }
+}
+}  // namespace
+}  // namespace fedhur
