@@ -1,0 +1,46 @@
+// Which client owns which users.
+#pragma once
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/random.hpp"
+#include "fedhur/data/interactions.hpp"
+
+namespace fedhur::data {
+enum class PartitionKind : std::uint8_t {
+  given,      // as the file says (format `split`)
+  blocks,     // runs of users in their order; the last client takes the remainder as well
+  random,     // blocks of a shuffled order
+  dirichlet,  // users flock by taste, and every taste spreads over the clients unevenly
+  user,       // one user per client
+};
+
+struct PartitionConfig {
+  PartitionKind kind = PartitionKind::blocks;
+  Index num_clients = 100;
+  double concentration = 0.5;  // dirichlet only: small values make clients unlike each other
+  Index num_tastes = 10;       // dirichlet only: groups of users with similar items
+};
+void validate(const PartitionConfig& config);  // ConfigError names key, value and allowed range
+
+// Owner of every user. No client is empty. ConfigError if there are fewer users than clients, and
+// for `given` without clients in the data. num_clients counts for blocks, random and dirichlet
+// alone.
+//
+// dirichlet is a device of the simulation: it looks at all rows of all users, test rows included,
+// to decide who lives where, as no real federation could. It never reaches training.
+[[nodiscard]] std::vector<ClientId> partition(const Dataset& dataset, const PartitionConfig& config,
+                                              const Rng& rng);
+}  // namespace fedhur::data
+
+template <>
+struct fedhur::EnumNames<fedhur::data::PartitionKind> {
+  using enum fedhur::data::PartitionKind;
+  static constexpr std::array<std::pair<std::string_view, data::PartitionKind>, 5> names = {{
+      {"given", given},
+      {"blocks", blocks},
+      {"random", random},
+      {"dirichlet", dirichlet},
+      {"user", user},
+  }};
+};

@@ -1,0 +1,135 @@
+#include "fedhur/data/filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "fedhur/base/error.hpp"
+
+namespace fedhur::data {
+namespace {
+constexpr std::uint32_t kGone = UINT32_MAX;
+
+template <class Id>
+std::size_t slot(Id id) {
+  return static_cast<std::size_t>(index_of(id));
+}
+
+void check(const Dataset& dataset, const FilterConfig& config) {
+  validate(config);
+  if (config.min_rating > 0.0 && !dataset.has_ratings) {
+    throw ConfigError(
+        fmt::format("min_rating = {}: the data has no ratings, expected 0", config.min_rating));
+  }
+}
+
+// Which rows pass all thresholds, repeated until dropping one takes no other below.
+std::vector<bool> keep_core(const Dataset& dataset, std::vector<bool> keep,
+                            const FilterConfig& config) {
+  for (bool changed = true; changed;) {
+    std::vector<Index> user_counts(dataset.user_names.size(), 0);
+    std::vector<Index> item_counts(dataset.item_names.size(), 0);
+    for (std::size_t i = 0; i < keep.size(); ++i) {
+      if (!keep[i]) continue;
+      ++user_counts[slot(dataset.interactions[i].user)];
+      ++item_counts[slot(dataset.interactions[i].item)];
+    }
+    changed = false;
+    for (std::size_t i = 0; i < keep.size(); ++i) {
+      if (!keep[i]) continue;
+      const Interaction& row = dataset.interactions[i];
+      keep[i] = user_counts[slot(row.user)] >= config.min_user_interactions &&
+                item_counts[slot(row.item)] >= config.min_item_interactions;
+      changed = changed || !keep[i];
+    }
+  }
+  return keep;
+}
+
+template <class T>
+void keep_only(std::vector<T>& values, const std::vector<bool>& keep) {
+  if (values.empty()) return;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    if (!keep[i]) continue;
+    if (kept != i) values[kept] = std::move(values[i]);  // onto itself would empty a string
+    ++kept;
+  }
+  values.resize(kept);
+}
+
+// New numbers 0, 1, ... for what is used, in the old order.
+std::vector<std::uint32_t> renumber(const std::vector<bool>& used) {
+  std::vector<std::uint32_t> numbers(used.size(), kGone);
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) numbers[i] = next++;
+  }
+  return numbers;
+}
+
+void close_client_gaps(std::vector<ClientId>& user_clients) {
+  ClientId last{};
+  for (const ClientId client : user_clients) last = std::max(last, client);
+  std::vector<bool> used(slot(last) + 1, false);
+  for (const ClientId client : user_clients) used[slot(client)] = true;
+  const auto numbers = renumber(used);
+  for (ClientId& client : user_clients) client = static_cast<ClientId>(numbers[slot(client)]);
+}
+}  // namespace
+
+void validate(const FilterConfig& config) {
+  const auto fail = [](const char* key, auto value, const char* expected) {
+    throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
+  };
+  if (!std::isfinite(config.min_rating) || config.min_rating < 0.0) {
+    fail("min_rating", config.min_rating, "a number from 0");
+  }
+  if (config.min_user_interactions < 0) {
+    fail("min_user_interactions", config.min_user_interactions, "a whole number from 0");
+  }
+  if (config.min_item_interactions < 0) {
+    fail("min_item_interactions", config.min_item_interactions, "a whole number from 0");
+  }
+}
+
+Dataset filter(Dataset dataset, const FilterConfig& config) {
+  check(dataset, config);
+  std::vector<bool> keep(dataset.interactions.size());
+  for (std::size_t i = 0; i < keep.size(); ++i) {
+    keep[i] = config.min_rating <= 0.0 ||
+              static_cast<double>(dataset.interactions[i].rating) >= config.min_rating;
+  }
+  keep = keep_core(dataset, std::move(keep), config);
+  keep_only(dataset.interactions, keep);
+  keep_only(dataset.parts, keep);
+  if (dataset.interactions.empty()) {
+    throw DataError(
+        fmt::format("{}: no interaction is left with min_rating {}, min_user_interactions {} and "
+                    "min_item_interactions {}",
+                    dataset.name, config.min_rating, config.min_user_interactions,
+                    config.min_item_interactions));
+  }
+  std::vector<bool> used_users(dataset.user_names.size(), false);
+  std::vector<bool> used_items(dataset.item_names.size(), false);
+  for (const Interaction& row : dataset.interactions) {
+    used_users[slot(row.user)] = true;
+    used_items[slot(row.item)] = true;
+  }
+  const auto users = renumber(used_users);
+  const auto items = renumber(used_items);
+  for (Interaction& row : dataset.interactions) {
+    row.user = static_cast<UserId>(users[slot(row.user)]);
+    row.item = static_cast<ItemId>(items[slot(row.item)]);
+  }
+  keep_only(dataset.user_names, used_users);
+  keep_only(dataset.item_names, used_items);
+  keep_only(dataset.item_titles, used_items);
+  keep_only(dataset.user_clients, used_users);
+  if (!dataset.user_clients.empty()) close_client_gaps(dataset.user_clients);
+  return dataset;
+}
+}  // namespace fedhur::data

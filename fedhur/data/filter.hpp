@@ -1,0 +1,18 @@
+// Fewer, better rows: a rating threshold and a k-core.
+#pragma once
+#include "fedhur/data/interactions.hpp"
+
+namespace fedhur::data {
+struct FilterConfig {
+  double min_rating = 0.0;          // rows rated below go; 0 keeps all, also unrated ones
+  Index min_user_interactions = 1;  // k-core: repeated until every user and item has enough
+  Index min_item_interactions = 1;
+};
+
+void validate(const FilterConfig& config);  // ConfigError names key, value and allowed range
+
+// What is left keeps its order and is numbered anew without gaps. DataError if nothing is left,
+// ConfigError for a rating threshold on data without ratings. Clients that lose all their users go
+// too.
+[[nodiscard]] Dataset filter(Dataset dataset, const FilterConfig& config);
+}  // namespace fedhur::data

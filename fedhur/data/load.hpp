@@ -1,0 +1,55 @@
+// From a file to a Dataset: which format it is, and the reader for each.
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/data/interactions.hpp"
+
+namespace fedhur::data {
+enum class Format : std::uint8_t {
+  automatic,
+  movielens_100k,
+  movielens_1m,
+  book_crossing,
+  amazon,
+  recbole,
+  csv,
+  tsv,
+  split,
+};
+
+struct LoadConfig {
+  Format format = Format::automatic;
+  std::string titles = "auto";       // file with item titles; auto looks beside the data; none
+  std::string user_column = "user";  // names in the header of csv and tsv files
+  std::string item_column = "item";
+  std::string rating_column = "rating";
+  std::string timestamp_column = "timestamp";
+  bool skip_bad_rows = false;  // count bad rows instead of failing at the first
+};
+
+// DataError "file:line: ..." for anything that is not what the format promises. Plain and gzipped
+// files are read alike.
+[[nodiscard]] Dataset load(const std::filesystem::path& path, const LoadConfig& config);
+
+// The same for a file's bytes in memory, which are called `name`; titles stay empty.
+[[nodiscard]] Dataset parse(std::string stored, const std::filesystem::path& name,
+                            const LoadConfig& config);
+}  // namespace fedhur::data
+
+template <>
+struct fedhur::EnumNames<fedhur::data::Format> {
+  using enum fedhur::data::Format;
+  static constexpr std::array<std::pair<std::string_view, data::Format>, 9> names = {{
+      {"auto", automatic},
+      {"movielens-100k", movielens_100k},
+      {"movielens-1m", movielens_1m},
+      {"book-crossing", book_crossing},
+      {"amazon", amazon},
+      {"recbole", recbole},
+      {"csv", csv},
+      {"tsv", tsv},
+      {"split", split},
+  }};
+};

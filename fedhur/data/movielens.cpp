@@ -1,0 +1,30 @@
+#include "fedhur/data/columns.hpp"
+#include "fedhur/data/readers.hpp"
+#include "fedhur/data/records.hpp"
+
+namespace fedhur::data {
+namespace {
+constexpr Columns kColumns = {.user = 0, .item = 1, .rating = 2, .timestamp = 3, .count = 4};
+
+std::string problem_of(const RecordReader& record) {
+  if (!record.problem().empty()) return record.problem();
+  const auto fields = record.fields();
+  if (fields.size() != kColumns.count) return field_count_problem(fields.size(), kColumns.count);
+  std::string problem = numeric_id_problem("user id", fields[kColumns.user]);
+  if (problem.empty()) problem = numeric_id_problem("item id", fields[kColumns.item]);
+  return problem;
+}
+}  // namespace
+
+Contents read_movielens(std::string_view text, std::string_view delimiter, RowCollector& rows) {
+  RecordReader reader(text, delimiter, Quoting::none);
+  while (reader.next()) {
+    if (const std::string problem = problem_of(reader); !problem.empty()) {
+      rows.reject(reader.line(), problem);
+    } else {
+      add_record(reader.fields(), reader.line(), kColumns, rows);
+    }
+  }
+  return {.has_ratings = true, .has_timestamps = true};
+}
+}  // namespace fedhur::data

@@ -1,0 +1,44 @@
+// Which interactions train, validate and test.
+#pragma once
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/random.hpp"
+#include "fedhur/data/interactions.hpp"
+
+namespace fedhur::data {
+enum class SplitKind : std::uint8_t {
+  given,          // as the file says (format `split`)
+  random,         // over all interactions
+  user,           // at random within each user
+  leave_one_out,  // per user the last row tests, the one before validates
+  time,           // per user by time: the oldest train, the newest test
+};
+
+struct SplitConfig {
+  SplitKind kind = SplitKind::random;
+  double test_fraction = 0.2;   // of all rows
+  double valid_fraction = 0.1;  // of what is left then, so 72/8/20 in all
+};
+
+void validate(const SplitConfig& config);  // ConfigError names key, value and allowed range
+
+// One part per interaction. Counts are rounded to the nearest (random: over all rows; user, time:
+// within each user, where a user keeps at least one training row). leave_one_out: users with one
+// row train only, with two rows have no validation; without timestamps file order counts.
+// ConfigError for `given` without parts in the data and for `time` without timestamps.
+[[nodiscard]] std::vector<Part> split(const Dataset& dataset, const SplitConfig& config,
+                                      const Rng& rng);
+}  // namespace fedhur::data
+
+template <>
+struct fedhur::EnumNames<fedhur::data::SplitKind> {
+  using enum fedhur::data::SplitKind;
+  static constexpr std::array<std::pair<std::string_view, data::SplitKind>, 5> names = {{
+      {"given", given},
+      {"random", random},
+      {"user", user},
+      {"leave-one-out", leave_one_out},
+      {"time", time},
+  }};
+};

@@ -1,0 +1,250 @@
+#include "fedhur/data/titles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/data/columns.hpp"
+#include "fedhur/data/encoding.hpp"
+#include "fedhur/data/records.hpp"
+#include "fedhur/data/stored_file.hpp"
+
+namespace fedhur::data {
+namespace {
+using Fields = std::span<const std::string_view>;
+
+// Where the parts of a row are.
+struct Layout {
+  std::vector<std::size_t> ids;
+  std::size_t title = 0;
+  std::size_t min_fields = 0;
+};
+
+TitleFormat detect(std::string_view name, std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (name == "u.item") return TitleFormat::movielens_100k;
+  if (name == "movies.dat") return TitleFormat::movielens_1m;
+  if (name.ends_with(".tsv")) return TitleFormat::tsv;
+  if (line.find("\";\"") != std::string_view::npos) return TitleFormat::book_crossing;
+  if (name.ends_with(".csv")) return TitleFormat::csv;
+  if (line.find("::") != std::string_view::npos) return TitleFormat::movielens_1m;
+  if (line.find('\t') != std::string_view::npos) return TitleFormat::tsv;
+  if (line.find('|') != std::string_view::npos) return TitleFormat::movielens_100k;
+  return TitleFormat::csv;
+}
+
+RecordReader reader_for(TitleFormat format, std::string_view text) {
+  switch (format) {
+    case TitleFormat::movielens_100k:
+      return {text, "|", Quoting::none};
+    case TitleFormat::movielens_1m:
+      return {text, "::", Quoting::none};
+    case TitleFormat::book_crossing:
+      return {text, ";", Quoting::backslash};
+    case TitleFormat::csv:
+      return {text, ",", Quoting::doubled};
+    case TitleFormat::tsv:
+      break;
+  }
+  return {text, "\t", Quoting::none};
+}
+
+bool has_header(TitleFormat format) {
+  return format != TitleFormat::movielens_100k && format != TitleFormat::movielens_1m;
+}
+
+bool is_id_column(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kKnown = {
+      "item", "id", "item_id", "itemid", "asin", "parent_asin", "isbn", "movieid", "productid"};
+  return std::ranges::find(kKnown, name) != kKnown.end() || name.starts_with("item_");
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::optional<std::size_t> find_title_column(Fields header) {
+  for (const std::string_view name : {"title", "book_title", "name", "asin", "isbn"}) {
+    if (const auto column = find_column(header, name)) return column;
+  }
+  return std::nullopt;
+}
+
+// Notes the id columns in `table` as well. Empty if this is no header of a table of titles.
+std::optional<Layout> layout_of(Fields header, TitleTable& table) {
+  const auto title = find_title_column(header);
+  if (!title) return std::nullopt;
+  Layout layout{.ids = {}, .title = *title, .min_fields = header.size()};
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const std::string name = lower(header[i]);
+    if (!is_id_column(name)) continue;
+    layout.ids.push_back(i);
+    table.columns.push_back(name);
+  }
+  if (layout.ids.empty()) return std::nullopt;
+  return layout;
+}
+
+std::string without_entities(std::string title) {  // Book-Crossing was taken from web pages
+  constexpr std::string_view kEntity = "&amp;";
+  for (std::size_t at = title.find(kEntity); at != std::string::npos;
+       at = title.find(kEntity, at + 1)) {
+    title.replace(at, kEntity.size(), "&");
+  }
+  return title;
+}
+
+void add_title(Fields fields, const Layout& layout, TitleTable& table) {
+  for (std::size_t column = 0; column < layout.ids.size(); ++column) {
+    table.ids[column].push_back(to_utf8(fields[layout.ids[column]]));
+  }
+  std::string title = to_utf8(fields[layout.title]);
+  const bool is_book = table.format == TitleFormat::book_crossing;
+  table.titles.push_back(is_book ? without_entities(std::move(title)) : std::move(title));
+}
+
+[[noreturn]] void fail(const std::filesystem::path& name, std::size_t line,
+                       std::string_view problem) {
+  throw DataError(fmt::format("{}:{}: {}", name.string(), line, problem));
+}
+
+Layout read_layout(RecordReader& reader, const std::filesystem::path& name, TitleTable& table) {
+  if (!has_header(table.format)) {
+    table.columns = {"item"};
+    return {.ids = {0}, .title = 1, .min_fields = 2};
+  }
+  if (!reader.next()) fail(name, 1, "found blank lines only, expected a header");
+  if (!reader.problem().empty()) fail(name, reader.line(), reader.problem());
+  const auto layout = layout_of(reader.fields(), table);
+  if (!layout) {
+    fail(name, reader.line(),
+         fmt::format("found header {}, expected columns such as 'item' and 'title'",
+                     excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
+  }
+  return *layout;
+}
+
+std::unordered_map<std::string_view, std::size_t> rows_by_id(const std::vector<std::string>& ids) {
+  std::unordered_map<std::string_view, std::size_t> rows;
+  rows.reserve(ids.size());
+  for (std::size_t row = 0; row < ids.size(); ++row) rows.emplace(ids[row], row);
+  return rows;
+}
+
+// `shifted`: the table numbers items from 1, the data set from 0.
+MatchedTitles match_column(const TitleTable& table, std::size_t column,
+                           const std::vector<std::string>& item_names, bool shifted) {
+  const auto rows = rows_by_id(table.ids[column]);
+  MatchedTitles matched{.titles = std::vector<std::string>(item_names.size()), .num_known = 0};
+  for (std::size_t item = 0; item < item_names.size(); ++item) {
+    const auto number = shifted ? parse_plain_number(item_names[item]) : std::nullopt;
+    const auto row = rows.find(number ? fmt::to_string(*number + 1) : item_names[item]);
+    if (row == rows.end()) continue;
+    matched.titles[item] = table.titles[row->second];
+    ++matched.num_known;
+  }
+  return matched;
+}
+
+// Of x-split.tsv and x-train.tsv the x.
+std::string variant_of(const std::filesystem::path& data_path) {
+  const std::string stem = std::filesystem::path(plain_name(data_path)).stem().string();
+  for (const std::string_view ending : {"-split", "-train"}) {
+    if (stem.ends_with(ending)) return lower(stem.substr(0, stem.size() - ending.size()));
+  }
+  return {};
+}
+
+std::vector<std::string_view> usual_names(Format format) {
+  switch (format) {
+    case Format::movielens_100k:
+      return {"u.item", "items.tsv"};
+    case Format::movielens_1m:
+      return {"movies.dat", "items.tsv"};
+    case Format::book_crossing:
+      return {"BX-Books.csv", "BX_Books.csv", "items.tsv"};
+    case Format::split:
+      return {"items.tsv", "items.csv", "u.item", "movies.dat"};
+    default:
+      return {"items.tsv", "items.csv", "movies.csv"};
+  }
+}
+
+std::optional<std::filesystem::path> find_beside(const std::filesystem::path& data_path,
+                                                 Format format) {
+  for (const std::string_view name : usual_names(format)) {
+    for (const std::string_view ending : {"", ".gz"}) {
+      const auto candidate = data_path.parent_path() / fmt::format("{}{}", name, ending);
+      std::error_code ignored;  // what cannot be looked at is not there
+      if (std::filesystem::is_regular_file(candidate, ignored)) return candidate;
+    }
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+TitleTable parse_titles(std::string_view text, const std::filesystem::path& name,
+                        bool skip_bad_rows) {
+  TitleTable table;
+  table.format = detect(plain_name(name), text);
+  RecordReader reader = reader_for(table.format, text);
+  const Layout layout = read_layout(reader, name, table);
+  table.ids.resize(layout.ids.size());
+  while (reader.next()) {
+    const Fields fields = reader.fields();
+    std::string problem = reader.problem();
+    if (problem.empty() && fields.size() < layout.min_fields) {
+      problem = field_count_problem(fields.size(), layout.min_fields);
+    }
+    if (problem.empty()) {
+      add_title(fields, layout, table);
+    } else if (!skip_bad_rows) {
+      fail(name, reader.line(), problem);
+    }
+  }
+  return table;
+}
+
+MatchedTitles match_titles(const TitleTable& table, const std::vector<std::string>& item_names,
+                           bool numbers_from_zero, std::string_view variant) {
+  const bool shifted = numbers_from_zero && !has_header(table.format);
+  const std::string own_column = fmt::format("item_{}", variant);
+  MatchedTitles best{.titles = std::vector<std::string>(item_names.size()), .num_known = 0};
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    MatchedTitles matched = match_column(table, column, item_names, shifted);
+    if (!variant.empty() && table.columns[column] == own_column) return matched;
+    if (matched.num_known > best.num_known) best = std::move(matched);
+  }
+  return best;
+}
+
+std::vector<std::string> load_titles(const std::filesystem::path& data_path, Format format,
+                                     const LoadConfig& config,
+                                     const std::vector<std::string>& item_names) {
+  std::optional<std::filesystem::path> path;
+  if (config.titles == "auto") {
+    path = find_beside(data_path, format);
+  } else if (config.titles != "none") {
+    path = config.titles;
+  }
+  if (!path) return std::vector<std::string>(item_names.size());
+  const std::string text = text_of(read_stored_file(*path), *path);
+  const TitleTable table = parse_titles(text, *path, config.skip_bad_rows);
+  auto matched = match_titles(table, item_names, format == Format::split, variant_of(data_path));
+  // The numbers of a split mean something only together with the right table: one that was found by
+  // its name and does not know all of them is that of another split.
+  const bool is_foreign =
+      format == Format::split && config.titles == "auto" && matched.num_known < item_names.size();
+  return is_foreign ? std::vector<std::string>(item_names.size()) : std::move(matched.titles);
+}
+}  // namespace fedhur::data
