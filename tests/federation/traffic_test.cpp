@@ -1,0 +1,85 @@
+#include "fedhur/federation/traffic.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fedhur/message/wire_codec.hpp"
+#include "fedhur/transport/in_process/in_process_federation.hpp"
+#include "tests/support/support.hpp"
+
+namespace fedhur::federation {
+namespace {
+// Answers with its id, and remembers the last request.
+class EchoClient : public ClientMethod {
+ public:
+  explicit EchoClient(double id) : id_(id) {}
+  Message answer(const Message& request) override {
+    if (request.kind == "fail") throw ProtocolError("cannot do that");
+    last_request = &request;
+    Message reply{.kind = request.kind == "lie" ? "truth" : request.kind,
+                  .round = request.round,
+                  .arrays = {}};
+    reply.arrays.set_number("id", id_);
+    return reply;
+  }
+  const Message* last_request = nullptr;
+
+ private:
+  double id_;
+};
+
+struct World {
+  EchoClient a{0}, b{1}, c{2};
+  Executor executor{2};
+  transport::InProcessFederation transport{{&a, &b, &c}, executor};
+};
+
+TEST(InProcessFederation, AnswersInClientOrderWhateverTheRequestsOrder) {
+  World world;
+  const auto message =
+      std::make_shared<const Message>(Message{.kind = "x", .round = 0, .arrays = {}});
+  const std::vector<Request> requests = {{client_id(2), message}, {client_id(0), message}};
+  const auto answers = world.transport.exchange(requests);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[0].client, client_id(0));
+  EXPECT_EQ(answers[1].message.arrays.number("id"), 2);
+  EXPECT_EQ(world.b.last_request, nullptr);
+}
+
+TEST(InProcessFederation, PassesMessagesThroughTheCodec) {
+  World world;
+  Message message{.kind = "x", .round = 4, .arrays = {}};
+  message.arrays.set("m", Matrix(Matrix::Ones(2, 2)));
+  const auto shared = std::make_shared<const Message>(message);
+  (void)world.transport.exchange(std::vector<Request>{{client_id(0), shared}});
+  EXPECT_NE(world.a.last_request, shared.get()) << "the client got the server's own object";
+}
+
+TEST(InProcessFederation, NamesTheClientThatCouldNotAnswer) {
+  World world;
+  try {
+    (void)ask_all(world.transport, {.kind = "fail", .round = 0, .arrays = {}});
+    FAIL() << "no error";
+  } catch (const ProtocolError& error) {
+    EXPECT_THAT(error.what(), ::testing::MatchesRegex("client [0-2]: cannot do that"));
+  }
+  EXPECT_THROW((void)ask_all(world.transport, {.kind = "lie", .round = 0, .arrays = {}}),
+               ProtocolError);
+}
+
+TEST(Traffic, CountsEncodedBytesByKind) {
+  World world;
+  CountingFederation counting(world.transport);
+  Message message{.kind = "big", .round = 0, .arrays = {}};
+  message.arrays.set("m", tests::random_matrix(4, 4, 1));
+  const std::size_t size = message::encode(message).size();
+  (void)ask_all(counting, message);
+  (void)ask_all(counting, {.kind = "small", .round = 0, .arrays = {}});
+  const TrafficByKind traffic = counting.take();
+  EXPECT_EQ(traffic.at("big").down, 3 * size);
+  EXPECT_LT(traffic.at("big").up, traffic.at("big").down);
+  EXPECT_GT(traffic.at("small").up, 0U);
+  EXPECT_TRUE(counting.take().empty());
+}
+}  // namespace
+}  // namespace fedhur::federation
