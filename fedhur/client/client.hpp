@@ -1,0 +1,31 @@
+// The client's half of a method. It owns the private parameters; there is no accessor for them.
+#pragma once
+#include "fedhur/base/ids.hpp"
+#include "fedhur/base/random.hpp"
+#include "fedhur/client/private_state.hpp"
+#include "fedhur/data/interactions.hpp"
+#include "fedhur/federation/client_method.hpp"
+#include "fedhur/model/recommender.hpp"
+
+namespace fedhur::client {
+struct ClientContext {  // what every client is made from
+  ClientId id{};
+  data::UserItems train;  // the training split and nothing else
+  Index num_items = 0;
+  Rng rng{0};  // of the whole experiment: draw from streams keyed by `id`
+};
+
+class Client : public federation::ClientMethod {
+ public:
+  // The state it recommends with now.
+  [[nodiscard]] virtual const model::Recommender& recommender() const = 0;
+  // The same as a value, for make_recommender().
+  [[nodiscard]] virtual PrivateState model() const = 0;
+  // Everything the next round needs from this client, and back.
+  [[nodiscard]] virtual PrivateState save() const = 0;
+  virtual void restore(const PrivateState& state) = 0;
+};
+
+// ProtocolError for a request of a kind that the method does not know.
+[[noreturn]] void refuse(const message::Message& request);
+}  // namespace fedhur::client

@@ -1,0 +1,138 @@
+#include "fedhur/client/local_training.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fedhur::client {
+namespace {
+void save_optimizer(PrivateState& state, const std::string& name, const linalg::Adam& optimizer) {
+  state.set(name + "_first_moments", optimizer.first_moments());
+  state.set(name + "_second_moments", optimizer.second_moments());
+  state.set_number(name + "_steps", static_cast<double>(optimizer.num_steps()));
+}
+
+void restore_optimizer(const PrivateState& state, const std::string& name,
+                       linalg::Adam& optimizer) {
+  optimizer.restore(state.matrix(name + "_first_moments"), state.matrix(name + "_second_moments"),
+                    static_cast<std::int64_t>(state.number(name + "_steps")));
+}
+}  // namespace
+
+void read_settings(ConfigTable& table, LocalTrainingConfig& config) {
+  ConfigSection model(table, "model");
+  model.read("embedding_dim", config.embedding_dim);
+  model.require(config.embedding_dim >= 1 && config.embedding_dim <= 4096, "embedding_dim",
+                "a number from 1 to 4096");
+  model.read("init_std", config.init_std);
+  model.require(config.init_std >= 0, "init_std", "a number of 0 or more");
+  ConfigSection train(table, "train");
+  train.read("loss", config.loss);
+  train.read("learning_rate", config.learning_rate);
+  train.require(config.learning_rate > 0, "learning_rate", "a number above 0");
+  train.read("learning_rate_decay", config.learning_rate_decay);
+  train.require(config.learning_rate_decay > 0 && config.learning_rate_decay <= 1,
+                "learning_rate_decay", "a number above 0, at most 1");
+  train.read("weight_decay", config.weight_decay);
+  train.require(config.weight_decay >= 0, "weight_decay", "a number of 0 or more");
+  train.read("batch_size", config.batch_size);
+  train.require(config.batch_size >= 1, "batch_size", "a number of 1 or more");
+  train.read("local_epochs", config.local_epochs);
+  train.require(config.local_epochs >= 1, "local_epochs", "a number of 1 or more");
+  train.read("resample", config.resample);
+}
+
+LocalTraining::LocalTraining(const LocalTrainingConfig& config, ClientContext context)
+    : config_(config),
+      context_(std::move(context)),
+      user_optimizer_(context_.train.num_users(), config.embedding_dim),
+      item_optimizer_(context_.num_items, config.embedding_dim) {
+  model_.user_vectors =
+      normal_matrix(context_.train.num_users(), config.embedding_dim, config.init_std,
+                    context_.rng.stream(Draw::user_init, context_.id));
+  model_.item_embeddings =
+      std::make_shared<const Matrix>(Matrix::Zero(context_.num_items, config.embedding_dim));
+}
+
+void LocalTraining::draw_item_embeddings() {
+  model_.item_embeddings = std::make_shared<const Matrix>(
+      normal_matrix(context_.num_items, config_.embedding_dim, config_.init_std,
+                    context_.rng.stream(Draw::item_init, index_of(context_.id) + 1)));
+}
+
+void LocalTraining::set_item_embeddings(Shared<Matrix> embeddings) {
+  expects(embeddings->rows() == num_items() && embeddings->cols() == config_.embedding_dim,
+          "item embeddings have the model's shape");
+  model_.item_embeddings = std::move(embeddings);
+}
+
+std::vector<model::Triple> LocalTraining::draw(Round round, Index epoch) const {
+  // A set that lasts is drawn from the same stream again, so that there is nothing to save.
+  const Round round_key = config_.resample == Resample::once ? 0 : round + 1;
+  const Index epoch_key = config_.resample == Resample::epoch ? epoch + 1 : 0;
+  return model::draw_triples(context_.train, context_.num_items,
+                             context_.rng.stream(Draw::triples, context_.id, round_key, epoch_key));
+}
+
+TrainingLoss LocalTraining::train(Round round) {
+  TrainingLoss total;
+  std::vector<model::Triple> triples;
+  Workplace work{.item_embeddings = *model_.item_embeddings,
+                 .user_gradient = {model_.num_users(), config_.embedding_dim},
+                 .item_gradient = {model_.num_items(), config_.embedding_dim}};
+  for (Index epoch = 0; epoch < config_.local_epochs; ++epoch) {
+    if (epoch == 0 || config_.resample == Resample::epoch) triples = draw(round, epoch);
+    const TrainingLoss loss = train_epoch(triples, round, epoch, work);
+    total.sum += loss.sum;
+    total.num_samples += loss.num_samples;
+  }
+  model_.item_embeddings = std::make_shared<const Matrix>(std::move(work.item_embeddings));
+  return total;
+}
+
+TrainingLoss LocalTraining::train_epoch(std::vector<model::Triple>& triples, Round round,
+                                        Index epoch, Workplace& work) {
+  const auto batch_size = static_cast<std::size_t>(config_.batch_size);
+  if (triples.size() > batch_size) {  // the order within a single batch does not matter
+    context_.rng.stream(Draw::batch_order, context_.id, round, epoch)
+        .shuffle(std::span<model::Triple>(triples));
+  }
+  const auto rate = static_cast<Real>(
+      static_cast<double>(config_.learning_rate) *
+      std::pow(static_cast<double>(config_.learning_rate_decay), static_cast<double>(round)));
+  TrainingLoss loss;
+  for (std::size_t first = 0; first < triples.size(); first += batch_size) {
+    const auto batch =
+        std::span(triples).subspan(first, std::min(batch_size, triples.size() - first));
+    loss.sum +=
+        model::add_batch_gradient(model_.user_vectors, work.item_embeddings, batch, config_.loss,
+                                  config_.weight_decay, work.user_gradient, work.item_gradient);
+    user_optimizer_.step(model_.user_vectors, work.user_gradient, rate);
+    item_optimizer_.step(work.item_embeddings, work.item_gradient, rate);
+    work.user_gradient.clear();
+    work.item_gradient.clear();
+  }
+  loss.num_samples = static_cast<double>(triples.size());
+  return loss;
+}
+
+PrivateState LocalTraining::model() const {
+  PrivateState state("matrix_factorization");
+  state.set("user_vectors", model_.user_vectors);
+  state.set("item_embeddings", Array(model_.item_embeddings));
+  return state;
+}
+
+PrivateState LocalTraining::save() const {
+  PrivateState state = model();
+  save_optimizer(state, "user", user_optimizer_);
+  save_optimizer(state, "item", item_optimizer_);
+  return state;
+}
+
+void LocalTraining::restore(const PrivateState& state) {
+  model_.user_vectors = state.matrix("user_vectors");
+  set_item_embeddings(state.shared_matrix("item_embeddings"));
+  restore_optimizer(state, "user", user_optimizer_);
+  restore_optimizer(state, "item", item_optimizer_);
+}
+}  // namespace fedhur::client

@@ -1,0 +1,75 @@
+// Local training of matrix factorisation: Eq. (local_training), on the client's own rows.
+#pragma once
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/client/client.hpp"
+#include "fedhur/linalg/adam.hpp"
+#include "fedhur/model/matrix_factorization.hpp"
+
+namespace fedhur::client {
+enum class Resample : std::uint8_t { once, round, epoch };
+
+struct LocalTrainingConfig {
+  Index embedding_dim = 128;  // d; memory, traffic and time grow with it
+  Real init_std = 0.1F;       // of all initial entries
+  model::MfLoss loss = model::MfLoss::bpr;
+  Real learning_rate = 0.03F;
+  Real learning_rate_decay = 0.97F;  // factor per round
+  Real weight_decay = 0.01F;         // in the loss, on the rows of the batch
+  Index batch_size = 4096;
+  Index local_epochs = 10;              // passes per round
+  Resample resample = Resample::epoch;  // how often the samples are drawn anew
+};
+void read_settings(ConfigTable& table, LocalTrainingConfig& config);
+
+struct TrainingLoss {
+  double sum = 0.0;  // over the samples of all epochs
+  double num_samples = 0.0;
+};
+
+// A client's matrix factorisation with its optimiser, which lasts over rounds: replacing the item
+// embeddings leaves the moments alone.
+class LocalTraining {
+ public:
+  LocalTraining(const LocalTrainingConfig& config, ClientContext context);
+
+  TrainingLoss train(Round round);  // Eq. (local_training)
+
+  [[nodiscard]] const model::Recommender& recommender() const { return model_; }
+  [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
+  void set_item_embeddings(Shared<Matrix> embeddings);
+  void draw_item_embeddings();  // this client's own start, shared with nobody
+  [[nodiscard]] Index num_interactions() const { return context_.train.size(); }
+  [[nodiscard]] Index num_items() const { return context_.num_items; }
+
+  [[nodiscard]] PrivateState model() const;
+  [[nodiscard]] PrivateState save() const;
+  void restore(const PrivateState& state);
+
+ private:
+  // What the batches of a round work on: the item table, which nobody else sees until the round is
+  // over, and gradients.
+  struct Workplace {
+    Matrix item_embeddings;
+    linalg::RowGradient user_gradient;
+    linalg::RowGradient item_gradient;
+  };
+  TrainingLoss train_epoch(std::vector<model::Triple>& triples, Round round, Index epoch,
+                           Workplace& work);
+  [[nodiscard]] std::vector<model::Triple> draw(Round round, Index epoch) const;
+
+  LocalTrainingConfig config_;
+  ClientContext context_;
+  model::MatrixFactorization model_;
+  linalg::Adam user_optimizer_;
+  linalg::Adam item_optimizer_;
+};
+}  // namespace fedhur::client
+
+template <>
+struct fedhur::EnumNames<fedhur::client::Resample> {
+  using enum fedhur::client::Resample;
+  static constexpr std::array<std::pair<std::string_view, client::Resample>, 3> names = {
+      {{"once", once}, {"round", round}, {"epoch", epoch}}};
+};

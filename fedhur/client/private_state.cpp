@@ -1,0 +1,35 @@
+#include "fedhur/client/private_state.hpp"
+
+#include <fmt/format.h>
+
+#include "fedhur/model/matrix_factorization.hpp"
+
+namespace fedhur::client {
+void PrivateState::write(ByteSink& sink, const PrivateState* previous) const {
+  sink.put_name(kind_);
+  encode(arrays_, sink, previous == nullptr ? nullptr : &previous->arrays_);
+}
+
+PrivateState PrivateState::read(ByteReader& reader, const PrivateState* previous) {
+  PrivateState state(reader.get_name());
+  state.arrays_ = decode_arrays(reader, previous == nullptr ? nullptr : &previous->arrays_);
+  return state;
+}
+
+std::unique_ptr<model::Recommender> make_recommender(const PrivateState& model) {
+  if (model.kind() == "matrix_factorization") {
+    auto recommender = std::make_unique<model::MatrixFactorization>();
+    recommender->user_vectors = model.matrix("user_vectors");
+    recommender->item_embeddings = model.shared_matrix("item_embeddings");
+    if (recommender->user_vectors.cols() != recommender->item_embeddings->cols()) {
+      throw DataError("the model's user vectors and item embeddings differ in width");
+    }
+    return recommender;
+  }
+  if (model.kind() == "item_scores") {
+    return std::make_unique<model::ItemScores>(static_cast<Index>(model.number("num_users")),
+                                               Vector(model.matrix("scores").col(0)));
+  }
+  throw DataError(fmt::format("the model is of the unknown kind '{}'", model.kind()));
+}
+}  // namespace fedhur::client

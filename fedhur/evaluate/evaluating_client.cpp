@@ -1,0 +1,70 @@
+#include "fedhur/evaluate/evaluating_client.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fedhur::evaluate {
+using message::Message;
+
+void read_settings(ConfigTable& table, EvaluationConfig& config) {
+  ConfigSection section(table, "evaluate");
+  std::vector<ConfigScalar> cutoffs;
+  for (const Index k : config.cutoffs) cutoffs.emplace_back(static_cast<std::int64_t>(k));
+  section.read("k", cutoffs);
+  config.cutoffs.clear();
+  for (const ConfigScalar& k : cutoffs) {
+    const auto* number = std::get_if<std::int64_t>(&k);
+    section.require(number != nullptr && *number >= 1 && *number <= 10000, "k",
+                    "a list of whole numbers from 1 to 10000");
+    config.cutoffs.push_back(static_cast<Index>(*number));
+  }
+  section.require(!config.cutoffs.empty(), "k", "at least one number");
+  std::sort(config.cutoffs.begin(), config.cutoffs.end());
+  const auto repeated = std::unique(config.cutoffs.begin(), config.cutoffs.end());
+  config.cutoffs.erase(repeated, config.cutoffs.end());
+  if (!table.contains("evaluate.criterion")) {
+    // The paper's f1@10, or the smallest cutoff where 10 is not among them.
+    const bool has_ten = std::count(config.cutoffs.begin(), config.cutoffs.end(), 10) > 0;
+    config.criterion = fmt::format("f1@{}", has_ten ? 10 : config.cutoffs.front());
+  }
+  section.read("criterion", config.criterion);
+  const auto known = QualitySums(config.cutoffs).means();
+  section.require(known.contains(config.criterion), "criterion",
+                  "precision, recall, mrr, ndcg or f1, an @ and one of evaluate.k");
+}
+
+EvaluatingClient::EvaluatingClient(std::unique_ptr<client::Client> inner, data::ClientData data,
+                                   std::vector<Index> cutoffs)
+    : inner_(std::move(inner)), data_(std::move(data)), cutoffs_(std::move(cutoffs)) {}
+
+Message EvaluatingClient::answer(const Message& request) {
+  if (request.kind == "evaluate") {
+    const Quality quality = rank_all_users(inner_->recommender(), data_, cutoffs_);
+    Message reply{.kind = request.kind, .round = request.round, .arrays = {}};
+    reply.arrays.set("valid", quality.valid.to_array());
+    reply.arrays.set("test", quality.test.to_array());
+    return reply;
+  }
+  if (request.kind == "keep") {
+    kept_ = inner_->model();
+    return {.kind = request.kind, .round = request.round, .arrays = {}};
+  }
+  return inner_->answer(request);
+}
+
+Quality evaluate_clients(federation::Federation& federation, Round round,
+                         const std::vector<Index>& cutoffs) {
+  Quality total{QualitySums(cutoffs), QualitySums(cutoffs)};
+  for (const auto& answer :
+       ask_all(federation, {.kind = "evaluate", .round = round, .arrays = {}})) {
+    total.valid.add_array(answer.message.arrays.doubles("valid"));
+    total.test.add_array(answer.message.arrays.doubles("test"));
+  }
+  return total;
+}
+
+void keep_models(federation::Federation& federation, Round round) {
+  (void)ask_all(federation, {.kind = "keep", .round = round, .arrays = {}});
+}
+}  // namespace fedhur::evaluate
