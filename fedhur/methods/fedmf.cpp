@@ -1,0 +1,121 @@
+// FedMF: clients train matrix factorisation on their rows, the server averages the item embeddings
+// by data size.
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/linalg/kernels.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+
+namespace fedhur::methods {
+namespace {
+using client::LocalTraining;
+using client::LocalTrainingConfig;
+using federation::Answer;
+using message::Message;
+
+class FedMfClient : public client::Client {
+ public:
+  FedMfClient(const LocalTrainingConfig& config, client::ClientContext context)
+      : config_(config), training_(config, std::move(context)) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "train") {
+      put_loss(reply, training_.train(request.round));
+      reply.arrays.set("item_embeddings", Array(training_.item_embeddings()));
+      reply.arrays.set_number("num_interactions",
+                              static_cast<double>(training_.num_interactions()));
+    } else if (request.kind == "update") {
+      training_.set_item_embeddings(request.arrays.finite_matrix(
+          "item_embeddings", training_.num_items(), config_.embedding_dim));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+  [[nodiscard]] const model::Recommender& recommender() const override {
+    return training_.recommender();
+  }
+  [[nodiscard]] client::PrivateState model() const override { return training_.model(); }
+  [[nodiscard]] client::PrivateState save() const override { return training_.save(); }
+  void restore(const client::PrivateState& state) override { training_.restore(state); }
+
+ private:
+  LocalTrainingConfig config_;
+  LocalTraining training_;
+};
+
+// sum_k (n_k / sum_j n_j) E_k, added in client order and in double.
+Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
+                            Index embedding_dim, const Executor& executor) {
+  std::vector<const Matrix*> tables(answers.size());
+  executor.for_each(static_cast<Index>(answers.size()), [&](Index k) {
+    const Answer& answer = answers[static_cast<std::size_t>(k)];
+    tables[static_cast<std::size_t>(k)] =
+        answer.message.arrays.finite_matrix("item_embeddings", num_items, embedding_dim).get();
+  });
+  std::vector<double> weights;
+  double total = 0.0;
+  for (const Answer& answer : answers) {
+    weights.push_back(answer.message.arrays.number("num_interactions"));
+    total += weights.back();
+  }
+  if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
+  constexpr Index kRowsPerTask = 16;
+  Matrix average(num_items, embedding_dim);
+  executor.for_each((num_items + kRowsPerTask - 1) / kRowsPerTask, [&](Index task) {
+    const Index first = task * kRowsPerTask;
+    const Index count = std::min(kRowsPerTask, num_items - first);
+    MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+      linalg::add_scaled(sum.data(), tables[k]->row(first).data(), weights[k] / total, sum.size());
+    }
+    average.middleRows(first, count) = sum.cast<Real>();
+  });
+  return average;
+}
+
+// There is nothing to save: the clients hold the averaged table and start the next round from it.
+class FedMfServer : public federation::ServerMethod {
+ public:
+  FedMfServer(const LocalTrainingConfig& config, const ServerContext& context)
+      : config_(config),
+        context_(context),
+        item_embeddings_(normal_matrix(context.num_items, config.embedding_dim, config.init_std,
+                                       context.rng.stream(Draw::item_init))) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    if (round == 0) send_embeddings(round, federation);  // the shared start
+
+    const Stopwatch training;
+    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    notes.loss = mean_loss(answers);
+    notes.seconds["local_training"] = training.seconds();
+
+    const Stopwatch server;
+    item_embeddings_ = average_by_data_size(answers, context_.num_items, config_.embedding_dim,
+                                            *context_.executor);
+    send_embeddings(round, federation);
+    notes.seconds["server"] = server.seconds();
+    return notes;
+  }
+
+ private:
+  void send_embeddings(Round round, federation::Federation& federation) const {
+    Message update{.kind = "update", .round = round, .arrays = {}};
+    update.arrays.set("item_embeddings", item_embeddings_);
+    (void)ask_all(federation, std::move(update));
+  }
+
+  LocalTrainingConfig config_;
+  ServerContext context_;
+  Matrix item_embeddings_;
+};
+}  // namespace
+
+Method make_fedmf() {
+  return describe_method<LocalTrainingConfig, FedMfServer, FedMfClient>(
+      "fedmf", "federated matrix factorisation, item embeddings averaged by data size");
+}
+}  // namespace fedhur::methods

@@ -1,0 +1,57 @@
+// A method is a server half and a client half that agree on messages. One file per method.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/parallel.hpp"
+#include "fedhur/client/client.hpp"
+#include "fedhur/federation/server_method.hpp"
+
+namespace fedhur::methods {
+struct ServerContext {  // what every server half is made from
+  Index num_clients = 0;
+  Index num_items = 0;
+  Rng rng{0};  // of the whole experiment
+  const Executor* executor = nullptr;
+};
+
+struct ConfiguredMethod {
+  std::function<std::unique_ptr<federation::ServerMethod>(const ServerContext&)> make_server;
+  std::function<std::unique_ptr<client::Client>(client::ClientContext)> make_client;
+};
+
+struct Method {
+  std::string name;
+  std::string summary;  // one line, for --help
+  // Reads the method's settings; ConfigError where one is not allowed.
+  std::function<ConfiguredMethod(ConfigTable&)> configure;
+};
+
+// Both halves have a nested or common `Config` with read_settings(table, config), and are
+// constructed from (config, context).
+template <class Config, class ServerHalf, class ClientHalf>
+[[nodiscard]] Method describe_method(std::string name, std::string summary) {
+  const auto configure = [](ConfigTable& table) {
+    Config config;
+    read_settings(table, config);
+    return ConfiguredMethod{
+        .make_server =
+            [config](const ServerContext& context) -> std::unique_ptr<federation::ServerMethod> {
+          return std::make_unique<ServerHalf>(config, context);
+        },
+        .make_client = [config](client::ClientContext context) -> std::unique_ptr<client::Client> {
+          return std::make_unique<ClientHalf>(config, std::move(context));
+        }};
+  };
+  return {.name = std::move(name), .summary = std::move(summary), .configure = configure};
+}
+
+// All methods, in the order of methods/CMakeLists.txt.
+[[nodiscard]] std::vector<Method> all_methods();
+// ConfigError that names the nearest known method.
+[[nodiscard]] Method find_method(const std::string& name);
+}  // namespace fedhur::methods
