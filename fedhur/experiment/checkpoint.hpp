@@ -1,0 +1,34 @@
+// A run between two rounds, on disk.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/federation/server_method.hpp"
+#include "fedhur/report/round_report.hpp"
+
+namespace fedhur::experiment {
+using Clients = std::vector<std::unique_ptr<evaluate::EvaluatingClient>>;
+
+// What the round loop itself remembers.
+struct Progress {
+  Round next_round = 0;
+  Round best_round = 0;
+  double best_score = 0.0;
+  report::Metrics best_valid;
+  report::Metrics best_test;
+  std::map<std::string, double> seconds;  // total and by phase, over all sittings
+  double bytes_up = 0.0;                  // of the method, over all clients and rounds
+  double bytes_down = 0.0;
+};
+
+// Writes checkpoints/round-<next_round>.ckpt, whole or not at all, then removes older ones.
+void write_checkpoint(const std::filesystem::path& folder, const Progress& progress,
+                      const federation::ServerMethod& server, const Clients& clients);
+// Restores the newest checkpoint; nothing if there is none. DataError if it is damaged.
+[[nodiscard]] std::optional<Progress> restore_checkpoint(const std::filesystem::path& folder,
+                                                         federation::ServerMethod& server,
+                                                         const Clients& clients);
+}  // namespace fedhur::experiment

@@ -1,0 +1,46 @@
+// What a round and a run have to say, as values and as JSON.
+#pragma once
+#include <map>
+#include <string>
+
+#include "fedhur/base/ids.hpp"
+#include "fedhur/federation/traffic.hpp"
+
+namespace fedhur::report {
+using Metrics = std::map<std::string, double>;  // "recall@10" -> user mean
+
+struct RoundReport {
+  Round round = 0;
+  Metrics valid;
+  Metrics test;
+  double loss = 0.0;
+  bool is_best = false;                   // by the validation criterion, so far
+  std::map<std::string, double> seconds;  // by phase, evaluation included
+  federation::TrafficByKind traffic;      // summed over clients
+  std::map<std::string, double> numbers;  // whatever else the method measured
+};
+
+struct RunResult {
+  std::string method;
+  std::string data;
+  std::uint64_t seed = 0;
+  Index num_clients = 0;
+  Index num_users = 0;
+  Index num_items = 0;
+  Round num_rounds = 0;  // that were run
+  Round best_round = 0;  // 1-based for people: the first round is 1
+  Metrics valid;         // of the best round
+  Metrics test;
+  std::map<std::string, double> seconds;  // total and by phase
+  double bytes_up = 0.0;                  // per client and round, evaluation not counted
+  double bytes_down = 0.0;
+  double peak_rss_mb = 0.0;
+  std::string run;  // the run folder
+};
+
+[[nodiscard]] std::string to_json(const RoundReport& report);  // one line
+[[nodiscard]] RoundReport round_report_from_json(
+    const std::string& line);                                           // DataError if it is none
+[[nodiscard]] std::string to_json(const RunResult& result);             // one line
+[[nodiscard]] RunResult run_result_from_json(const std::string& text);  // DataError if it is none
+}  // namespace fedhur::report

@@ -1,0 +1,71 @@
+#include "fedhur/experiment/experiment_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fedhur::experiment {
+namespace {
+using ::testing::HasSubstr;
+
+template <class Action>
+std::string config_error(Action action) {
+  try {
+    action();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ExperimentConfig, ResolvesToAFileThatReadsBackTheSame) {
+  ConfigTable table;
+  add_assignment(table, "train.learning_rate=0.07");
+  add_assignment(table, "evaluate.k=[5, 20]");
+  (void)read_experiment_config(table);
+  const std::string text = to_toml(table);
+  ConfigTable again;
+  add_toml_text(again, text, "config.toml");
+  const ExperimentConfig config = read_experiment_config(again);
+  EXPECT_EQ(to_toml(again), text);
+  EXPECT_EQ(config.evaluation.cutoffs, (std::vector<Index>{5, 20}));
+  EXPECT_EQ(config.evaluation.criterion, "f1@5");
+  EXPECT_THAT(text, HasSubstr("[train]\nloss = \"bpr\"\nlearning_rate = 0.07\n"));
+}
+
+TEST(ExperimentConfig, SaysFileLineAndNearestKeyOfAMistake) {
+  ConfigTable table;
+  add_toml_text(table, "seed = 1\n[train]\nlerning_rate = 0.1\n", "my.toml");
+  const std::string message = config_error([&] { (void)read_experiment_config(table); });
+  EXPECT_THAT(message, HasSubstr("my.toml:3"));
+  EXPECT_THAT(message, HasSubstr("train.learning_rate"));
+  ConfigTable broken;
+  EXPECT_THAT(config_error([&] { add_toml_text(broken, "a = 1\nb = = 2\n", "my.toml"); }),
+              HasSubstr("my.toml:2"));
+}
+
+TEST(ExperimentConfig, TakesUnquotedWordsAndPathsInAssignments) {
+  ConfigTable table;
+  add_assignment(table, "data.path=/some/where/u.data");
+  add_assignment(table, "method=local");
+  add_assignment(table, "seed=7");
+  const ExperimentConfig config = read_experiment_config(table);
+  EXPECT_EQ(config.data.path, "/some/where/u.data");
+  EXPECT_EQ(config.method, "local");
+  EXPECT_EQ(config.seed, 7U);
+  ConfigTable other;
+  EXPECT_THROW(add_assignment(other, "no_equals_sign"), ConfigError);
+}
+
+TEST(ExperimentConfig, RefusesSettingsOutOfRange) {
+  for (const char* assignment :
+       {"seed=-1", "threads=-2", "stop.max_rounds=0", "stop.patience=0", "clients.count=0",
+        "clients.concentration=0", "split.test_fraction=1", "split.kind=sorted", "evaluate.k=[]",
+        "evaluate.k=[0]", "evaluate.k=10", "evaluate.criterion=ndcg@7", "checkpoint.every=-1",
+        "data.min_user_interactions=0", "method=fedmff", "data.format=xml", "synthetic.path=1"}) {
+    ConfigTable table;
+    add_assignment(table, assignment);
+    EXPECT_THROW((void)read_experiment_config(table), ConfigError) << assignment;
+  }
+}
+}  // namespace
+}  // namespace fedhur::experiment
