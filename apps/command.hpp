@@ -1,0 +1,26 @@
+// What main knows of a subcommand: its flags, and what to do once they are parsed.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <vector>
+
+namespace fedhur::apps {
+enum ExitCode : int {  // the contract with scripts
+  done = 0,
+  unexpected_failure = 1,
+  wrong_usage = 2,
+  bad_data = 3,
+  federation_failure = 4,
+  interrupted = 130,
+};
+
+struct Command {
+  CLI::App* app;             // owned by its parent
+  std::function<int()> run;  // returns the exit code
+};
+
+[[nodiscard]] Command add_train(CLI::App& parent);
+[[nodiscard]] Command add_recommend(CLI::App& parent);
+[[nodiscard]] Command add_compare(CLI::App& parent);
+[[nodiscard]] std::vector<Command> add_data(CLI::App& parent);  // one per subcommand of `data`
+}  // namespace fedhur::apps

@@ -1,0 +1,38 @@
+// Flags that several commands share, and how they become settings.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+
+namespace fedhur::apps {
+// --config, --set, --seed and the flags about data. Each is optional.
+struct SettingFlags {
+  std::string config;
+  std::vector<std::string> assignments;  // --set
+  std::string data;                      // a path or "synthetic"
+  std::string data_origin = "--data";    // where `data` is from, for messages
+  std::string format;
+  std::string split_file;
+  std::string method;
+  std::optional<std::int64_t> seed;
+  std::optional<std::int64_t> threads;
+  bool skip_bad_rows = false;
+
+  // Settings in order: the file, --set, the named flags. Later wins.
+  [[nodiscard]] ConfigTable to_table() const;
+  // Names of the flags in use that a resumed run has settled already; threads may differ.
+  [[nodiscard]] std::vector<std::string> settled_by_a_run() const;
+};
+
+void add_setting_flags(CLI::App& app, SettingFlags& flags);
+void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, --threads
+void add_run_argument(CLI::App& app, std::string& run);
+// A check for options of whole numbers, in our words.
+[[nodiscard]] std::string whole_number_problem(const std::string& text);
+// ConfigError if an argument that has to be there is not.
+void check_given(const std::string& value, const char* what, const char* example);
+}  // namespace fedhur::apps

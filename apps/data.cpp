@@ -1,0 +1,192 @@
+// fedhur data: looks at a data set and writes it in other forms.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/data_statistics.hpp"
+#include "apps/output.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/file.hpp"
+
+namespace fedhur::apps {
+namespace {
+using Json = nlohmann::ordered_json;
+
+struct DataFlags {
+  SettingFlags settings;
+  std::string out;
+  bool is_forced = false;
+  bool is_json = false;
+};
+
+struct Source {
+  ConfigTable table;
+  experiment::ExperimentConfig config;  // of which only data and seed matter here
+};
+
+Source read_source(const DataFlags& flags) {
+  check_given(flags.settings.data, "the data file", "fedhur data inspect ratings.csv");
+  Source source{.table = flags.settings.to_table(), .config = {}};
+  source.config = experiment::read_experiment_config(source.table);
+  return source;
+}
+
+void print_json(const Json& json) {
+  print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void write_output(const DataFlags& flags, const std::string& text, std::size_t num_rows) {
+  write_file_atomically(flags.out, text);
+  if (flags.is_json) {
+    print_json({{"out", flags.out}, {"rows", num_rows}});
+  } else {
+    print(
+        fmt::format("{}: {} rows\n", flags.out, format_count(static_cast<std::int64_t>(num_rows))));
+  }
+}
+
+void check_output(const DataFlags& flags, const Source& source) {
+  check_given(flags.out, "--out FILE", "fedhur data convert ratings.dat --out ratings.csv");
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& input : {source.config.data.path, source.config.data.split_file,
+                                   source.config.data.load.titles, flags.settings.config}) {
+    if (!input.empty()) inputs.emplace_back(input);
+  }
+  check_output_file(flags.out, flags.is_forced, inputs);
+}
+
+int inspect_data(const DataFlags& flags) {
+  const auto statistics = inspect(experiment::load_dataset(read_source(flags).config.data));
+  if (flags.is_json) {
+    print_json(to_json(statistics));
+  } else {
+    print(format_text(statistics));
+  }
+  return ExitCode::done;
+}
+
+int inspect_partition(const DataFlags& flags) {
+  Source source = read_source(flags);
+  const auto statistics =
+      inspect(experiment::prepare_data(source.config.data, source.config.seed, source.table));
+  if (flags.is_json) {
+    print_json(to_json(statistics));
+  } else {
+    print(format_text(statistics));
+  }
+  return ExitCode::done;
+}
+
+char delimiter_of(const std::string& file) {
+  if (file.ends_with(".csv")) return ',';
+  if (file.ends_with(".tsv")) return '\t';
+  throw ConfigError(fmt::format("--out {}: expected a name that ends in .csv or .tsv", file));
+}
+
+int convert(const DataFlags& flags) {
+  const Source source = read_source(flags);
+  check_output(flags, source);
+  const char delimiter = delimiter_of(flags.out);
+  const data::Dataset dataset = experiment::load_dataset(source.config.data);
+  std::string text = fmt::format("user{}item", delimiter);
+  if (dataset.has_ratings) text += fmt::format("{}rating", delimiter);
+  if (dataset.has_timestamps) text += fmt::format("{}timestamp", delimiter);
+  text += '\n';
+  for (const data::Interaction& row : dataset.interactions) {
+    text += csv_field(dataset.user_names[static_cast<std::size_t>(row.user)], delimiter);
+    text += delimiter;
+    text += csv_field(dataset.item_names[static_cast<std::size_t>(row.item)], delimiter);
+    if (dataset.has_ratings) text += fmt::format("{}{}", delimiter, row.rating);
+    if (dataset.has_timestamps) text += fmt::format("{}{}", delimiter, row.timestamp);
+    text += '\n';
+  }
+  write_output(flags, text, dataset.interactions.size());
+  return ExitCode::done;
+}
+
+bool is_number(const std::string& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool has_leading_zero = text.size() > 1 && text.front() == '0';
+  return error == std::errc() && end == text.data() + text.size() && !has_leading_zero;
+}
+
+// The format `split` holds numbers only: the source's own ids where they are numbers, else
+// positions among all ids of the source, which --split-file understands.
+std::vector<std::string> numbers_for(const std::vector<std::string>& names,
+                                     const std::vector<std::string>& all_names) {
+  if (std::ranges::all_of(all_names, is_number)) return names;
+  std::unordered_map<std::string_view, std::size_t> positions;
+  for (std::size_t i = 0; i < all_names.size(); ++i) positions.emplace(all_names[i], i);
+  std::vector<std::string> numbers;
+  numbers.reserve(names.size());
+  for (const std::string& name : names) numbers.push_back(fmt::format("{}", positions.at(name)));
+  return numbers;
+}
+
+data::Dataset load_unfiltered(experiment::DataConfig config) {
+  config.filter = {};
+  config.split_file.clear();
+  return experiment::load_dataset(config);
+}
+
+int split(const DataFlags& flags) {
+  Source source = read_source(flags);
+  check_output(flags, source);
+  const auto prepared =
+      experiment::prepare_data(source.config.data, source.config.seed, source.table);
+  const data::Dataset& dataset = prepared.dataset;
+  const data::Dataset unfiltered = load_unfiltered(source.config.data);
+  const auto users = numbers_for(dataset.user_names, unfiltered.user_names);
+  const auto items = numbers_for(dataset.item_names, unfiltered.item_names);
+  constexpr std::array kParts = {"train", "valid", "test"};
+  std::string text = "client\tuser\titem\tsplit\n";
+  for (std::size_t i = 0; i < dataset.interactions.size(); ++i) {
+    const auto user = static_cast<std::size_t>(dataset.interactions[i].user);
+    const auto item = static_cast<std::size_t>(dataset.interactions[i].item);
+    text += fmt::format("{}\t{}\t{}\t{}\n", index_of(prepared.user_clients[user]), users[user],
+                        items[item], kParts.at(static_cast<std::size_t>(prepared.parts[i])));
+  }
+  write_output(flags, text, dataset.interactions.size());
+  return ExitCode::done;
+}
+
+Command add_data_command(CLI::App& parent, const std::string& name, const std::string& summary,
+                         int (*run)(const DataFlags&), bool writes) {
+  auto flags = std::make_shared<DataFlags>();
+  CLI::App* app = parent.add_subcommand(name, summary);
+  flags->settings.data_origin = "the argument";
+  app->add_option("path", flags->settings.data, "File with interactions, or 'synthetic'")
+      ->type_name("");
+  if (writes) {
+    app->add_option("--out", flags->out, "File to write")->type_name("FILE");
+    app->add_flag("--force", flags->is_forced, "Overwrite an existing --out");
+  }
+  add_setting_flags(*app, flags->settings);
+  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
+  return {.app = app, .run = [flags, run] { return run(*flags); }};
+}
+}  // namespace
+
+std::vector<Command> add_data(CLI::App& parent) {
+  CLI::App* app = parent.add_subcommand("data", "Inspect, convert, split, partition a data set");
+  std::vector<Command> commands = {
+      add_data_command(*app, "inspect", "What is in a data set", inspect_data, false),
+      add_data_command(*app, "convert", "Write it as .csv or .tsv with a header", convert, true),
+      add_data_command(*app, "split", "Write parts and clients, in the format `split`", split,
+                       true),
+      add_data_command(*app, "partition", "How it spreads over clients", inspect_partition, false)};
+  app->footer(R"(Examples:
+  fedhur data inspect ml-100k/u.data
+  fedhur data convert ratings.dat --out ratings.csv
+  fedhur data split ratings.csv --out split.tsv --set split.kind=leave-one-out
+  fedhur data partition ratings.csv --set clients.kind=dirichlet --set clients.count=20)");
+  return commands;
+}
+}  // namespace fedhur::apps

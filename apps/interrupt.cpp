@@ -1,0 +1,47 @@
+#include "apps/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+#include "apps/command.hpp"
+
+namespace fedhur::apps {
+namespace {
+// The one global: a signal handler can reach nothing else. Lock-free, so that a handler may use it.
+std::atomic<bool> signal_seen = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// Only what is async-signal-safe: write and _exit.
+void handle_signal(int signal) {
+  constexpr std::string_view kStopping =
+      "\nfedhur: stopping after this round; Ctrl-C again stops at once\n";
+  const int saved = errno;
+  if (!signal_seen.exchange(true)) {
+    if (::write(STDERR_FILENO, kStopping.data(), kStopping.size()) < 0) {
+      // Nobody to tell.
+    }
+  } else if (signal == SIGINT) {
+    ::_exit(ExitCode::interrupted);
+  }
+  errno = saved;
+}
+}  // namespace
+
+void note_interrupts() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction current {};
+    if (::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = handle_signal;
+    action.sa_flags = SA_RESTART;
+    (void)sigemptyset(&action.sa_mask);
+    (void)::sigaction(signal, &action, nullptr);
+  }
+}
+
+bool was_interrupted() { return signal_seen.load(); }
+}  // namespace fedhur::apps

@@ -1,0 +1,179 @@
+// fedhur recommend: the best items for a user of a finished run, or for all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/output.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/file.hpp"
+#include "fedhur/experiment/run_folder.hpp"
+#include "fedhur/experiment/stored_model.hpp"
+
+namespace fedhur::apps {
+namespace {
+using experiment::Recommendation;
+using experiment::StoredModel;
+using Json = nlohmann::ordered_json;
+
+struct RecommendFlags {
+  std::string run;
+  std::string user;
+  std::int64_t top = 10;
+  std::int64_t seen = 0;  // how many of the seen items to show as well
+  bool is_for_all = false;
+  bool includes_seen = false;
+  std::string out;
+  bool is_forced = false;
+  bool is_json = false;
+};
+
+void check(const RecommendFlags& flags) {
+  check_given(flags.run, "the run folder", "fedhur recommend runs/fedmf-0001 --user 1");
+  const auto refuse = [](const char* problem) { throw ConfigError(problem); };
+  if (flags.is_for_all && !flags.user.empty()) refuse("--all and --user exclude each other");
+  if (!flags.is_for_all && flags.user.empty())
+    refuse("expected --user ID, or --all for every user");
+  if (flags.is_for_all && flags.is_json) refuse("--all writes CSV; leave out --json");
+  if (flags.is_for_all && flags.seen > 0) refuse("--show-seen is for a single --user");
+  if (!flags.is_for_all && !flags.out.empty()) refuse("--out is for --all");
+  if (flags.top < 1) {
+    throw ConfigError(fmt::format("--top {}: expected a number of 1 or more", flags.top));
+  }
+  if (flags.seen < 0) {
+    throw ConfigError(fmt::format("--show-seen {}: expected a number of 0 or more", flags.seen));
+  }
+}
+
+StoredModel open_model(const std::string& run) {
+  const auto folder = experiment::RunFolder::open(run);
+  if (!folder.is_finished()) {
+    throw ConfigError(fmt::format(
+        "{} is not finished and has no model yet; finish it with 'fedhur train --resume {}'", run,
+        shell_quoted(run)));
+  }
+  return StoredModel(folder.model());
+}
+
+std::string label(const Recommendation& item) {
+  return printable(item.title.empty() ? item.name : item.title);
+}
+
+Json to_json(const Recommendation& item) { return {{"item", item.name}, {"title", item.title}}; }
+
+// The first `count` of what the user has seen.
+std::vector<Recommendation> some_seen(const StoredModel& model, UserId user, std::int64_t count) {
+  std::vector<Recommendation> seen = model.seen(user);
+  seen.resize(std::min(seen.size(), static_cast<std::size_t>(count)));
+  return seen;
+}
+
+std::string format_json(const RecommendFlags& flags, const std::vector<Recommendation>& items,
+                        const std::vector<Recommendation>& seen) {
+  Json json = {{"run", flags.run}, {"user", flags.user}, {"recommendations", Json::array()}};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    Json entry = {{"rank", i + 1}};
+    entry.update(to_json(items[i]));
+    entry["score"] = items[i].score;
+    json["recommendations"].push_back(std::move(entry));
+  }
+  if (flags.seen > 0) {
+    json["seen"] = Json::array();
+    for (const Recommendation& item : seen) json["seen"].push_back(to_json(item));
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string format_text(const std::vector<Recommendation>& items,
+                        const std::vector<Recommendation>& seen) {
+  std::string text;
+  if (!seen.empty()) {
+    text += "seen\n";
+    for (const Recommendation& item : seen) text += "  " + label(item) + "\n";
+    text += "\n";
+  }
+  std::vector<std::vector<std::string>> rows = {{"rank", "title", "score"}};
+  for (const Recommendation& item : items) {
+    rows.push_back(
+        {fmt::format("{}", rows.size()), label(item), fmt::format("{:.4f}", item.score)});
+  }
+  return text + format_table(rows, {Align::right, Align::left, Align::right});
+}
+
+int recommend_to_one(const StoredModel& model, const RecommendFlags& flags, Index top) {
+  const UserId user = model.find_user(flags.user);
+  const auto items = model.recommend(user, top, flags.includes_seen);
+  const auto seen = some_seen(model, user, flags.seen);
+  print(flags.is_json ? format_json(flags, items, seen) : format_text(items, seen));
+  if (items.empty()) say(fmt::format("fedhur: user {} has seen every item\n", flags.user));
+  return ExitCode::done;
+}
+
+int recommend_to_all(const StoredModel& model, const RecommendFlags& flags, Index top) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16U;  // bytes; standard output gets it in pieces
+  std::string text = "user,rank,item,title,score\n";
+  for (std::size_t u = 0; u < model.user_names().size(); ++u) {
+    const auto user = user_id(static_cast<Index>(u));
+    const std::string name = csv_field(model.user_names()[u], ',');
+    std::size_t rank = 0;
+    for (const Recommendation& item : model.recommend(user, top, flags.includes_seen)) {
+      text += fmt::format("{},{},{},{},{}\n", name, ++rank, csv_field(item.name, ','),
+                          csv_field(item.title, ','), item.score);
+    }
+    if (flags.out.empty() && text.size() > kPiece) {
+      print(text);
+      text.clear();
+    }
+  }
+  if (flags.out.empty()) {
+    print(text);
+  } else {
+    write_file_atomically(flags.out, text);
+  }
+  return ExitCode::done;
+}
+
+int recommend(const RecommendFlags& flags) {
+  check(flags);
+  const StoredModel model = open_model(flags.run);
+  if (!flags.out.empty()) {
+    const experiment::RunFolder folder = experiment::RunFolder::open(flags.run);
+    check_output_file(flags.out, flags.is_forced,
+                      {folder.config(), folder.manifest(), folder.rounds(), folder.result(),
+                       folder.log(), folder.model() / "model.bin"});
+  }
+  const Index top = std::min<Index>(flags.top, model.num_items());
+  return flags.is_for_all ? recommend_to_all(model, flags, top)
+                          : recommend_to_one(model, flags, top);
+}
+
+constexpr const char* kExamples = R"(
+Examples:
+  fedhur recommend runs/fedmf-0001 --user 1 --show-seen 5
+  fedhur recommend runs/fedmf-0001 --all --top 20 --out recommendations.csv)";
+}  // namespace
+
+Command add_recommend(CLI::App& parent) {
+  auto flags = std::make_shared<RecommendFlags>();
+  CLI::App* app = parent.add_subcommand("recommend", "Top items for a user of a finished run");
+  add_run_argument(*app, flags->run);
+  app->add_option("--user", flags->user, "The user's id in the data")->type_name("ID");
+  app->add_option("--top", flags->top, "How many items (10)")
+      ->type_name("K")
+      ->check(whole_number_problem);
+  app->add_flag("--include-seen", flags->includes_seen, "Also items that the user has seen");
+  app->add_option("--show-seen", flags->seen, "Print N of the items that the user has seen, too")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_flag("--all", flags->is_for_all, "CSV for every user: user,rank,item,title,score");
+  app->add_option("--out", flags->out, "File for --all (default: standard output)")
+      ->type_name("FILE");
+  app->add_flag("--force", flags->is_forced, "Overwrite an existing --out");
+  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
+  app->footer(kExamples);
+  return {.app = app, .run = [flags] { return recommend(*flags); }};
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,185 @@
+// fedhur train: trains and evaluates one configuration, or goes on with a run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/output.hpp"
+#include "apps/progress.hpp"
+#include "apps/result_text.hpp"
+#include "apps/run_log.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/memory.hpp"
+#include "fedhur/experiment/training.hpp"
+
+namespace fedhur::apps {
+namespace {
+using experiment::RunFolder;
+using experiment::TrainingOutcome;
+
+struct TrainFlags {
+  SettingFlags settings;
+  std::string out;
+  std::string resume;
+  bool is_json = false;
+  bool is_quiet = false;
+  bool shows_config = false;
+};
+
+// A run's folder before the run has anything to keep in it. Unless the run begins, the folder
+// vanishes again, so that the same command can be repeated with its mistake corrected.
+class FreshFolder {
+ public:
+  explicit FreshFolder(const RunFolder& folder) : folder_(&folder) {}
+  ~FreshFolder() {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder_->config(), ignored)) return;
+    std::filesystem::remove(folder_->log(), ignored);
+    std::filesystem::remove(folder_->manifest(), ignored);
+    std::filesystem::remove(folder_->checkpoints(), ignored);
+    std::filesystem::remove(folder_->path(), ignored);  // fails if anything else is in there
+  }
+  FreshFolder(const FreshFolder&) = delete;
+  FreshFolder& operator=(const FreshFolder&) = delete;
+
+ private:
+  const RunFolder* folder_;
+};
+
+// Calls `start` with hooks that log and show progress, and leave at Ctrl-C.
+template <class Start>
+TrainingOutcome watch(const RunFolder& folder, const TrainFlags& flags, const Start& start) {
+  RunLog log(folder.log(), flags.is_quiet);
+  ProgressDisplay display(choose_progress_style(flags.is_quiet, flags.is_json));
+  for (const report::RoundReport& report : folder.read_rounds()) {
+    if (report.is_best) display.set_best_round(report.round);
+  }
+  keep_freed_memory();
+  note_interrupts();
+  experiment::TrainingHooks hooks;
+  hooks.on_info = [&](const std::string& message) {
+    display.clear();
+    log.info(message);
+  };
+  hooks.on_warning = [&](const std::string& message) {
+    display.clear();
+    log.warn(message);
+  };
+  hooks.on_phase = [&](Round round, const std::string& phase) {
+    display.begin_phase(round, phase);
+  };
+  hooks.on_round = [&](const report::RoundReport& report,
+                       const experiment::ExperimentConfig& config) {
+    log.note(format_round(report));
+    display.end_round(report, config);
+  };
+  hooks.should_stop = was_interrupted;
+  try {
+    TrainingOutcome outcome = start(hooks);
+    display.clear();
+    if (outcome.was_interrupted) {
+      log.note(fmt::format("interrupted after round {}", outcome.result.num_rounds));
+    }
+    return outcome;
+  } catch (const std::exception& error) {
+    log.error(error.what());
+    throw;
+  }
+}
+
+int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainFlags& flags) {
+  const std::string path = shell_quoted(folder.path());
+  if (outcome.was_interrupted) {
+    say(fmt::format("fedhur: stopped after round {}; to go on: fedhur train --resume {}\n",
+                    outcome.result.num_rounds, path));
+    return ExitCode::interrupted;
+  }
+  print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
+  if (!flags.is_json && !flags.is_quiet) {
+    say(fmt::format("recommendations: fedhur recommend {} --user ID\n", path));
+  }
+  return ExitCode::done;
+}
+
+int resume_run(const TrainFlags& flags) {
+  std::vector<std::string> settled = flags.settings.settled_by_a_run();
+  if (!flags.out.empty()) settled.emplace_back("--out");
+  if (flags.shows_config) settled.emplace_back("--show-config");
+  if (!settled.empty()) {
+    throw ConfigError(
+        fmt::format("--resume goes on with the run as it was configured; leave out {}",
+                    fmt::join(settled, ", ")));
+  }
+  const Index threads = flags.settings.threads.value_or(0);
+  if (threads < 0 || threads > 1024) {
+    throw ConfigError(fmt::format("--threads {}: expected a number from 0 to 1024", threads));
+  }
+  const RunFolder folder = RunFolder::open(flags.resume);
+  const auto outcome = watch(folder, flags, [&](const experiment::TrainingHooks& hooks) {
+    return experiment::resume(folder, threads, hooks);
+  });
+  return finish(outcome, folder, flags);
+}
+
+int train_run(const TrainFlags& flags) {
+  ConfigTable table = flags.settings.to_table();
+  ConfigTable checked = table;  // mistakes come to light before there is a folder
+  const std::string method = experiment::read_experiment_config(checked).method;
+  if (flags.shows_config) {
+    print(experiment::to_toml(checked));
+    return ExitCode::done;
+  }
+  const RunFolder folder =
+      flags.out.empty() ? RunFolder::create_numbered("runs", method) : RunFolder::create(flags.out);
+  const FreshFolder fresh(folder);
+  const auto outcome = watch(folder, flags, [&](const experiment::TrainingHooks& hooks) {
+    return experiment::train(table, folder, hooks);
+  });
+  return finish(outcome, folder, flags);
+}
+
+std::string method_list() {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& method : methods::all_methods()) rows.push_back({method.name, method.summary});
+  return format_table(rows, {Align::left, Align::left}, "  ");
+}
+
+constexpr const char* kSettings = R"(
+Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
+  stop.max_rounds, stop.patience         when to stop
+  model.embedding_dim, train.*           the model and its local training
+  evaluate.k                             cutoffs of the metrics
+  split.kind                             random, user, leave-one-out, time or given
+  clients.kind, clients.count            blocks, random, dirichlet, user or given; how many
+  data.min_rating                        rows rated below are left out
+  data.min_user_interactions, data.min_item_interactions    k-core
+  synthetic.num_users, ...               size of the built-in data
+
+Examples:
+  fedhur train
+  fedhur train --data ml-100k/u.data --method fedmf --out runs/first
+  fedhur train --data ratings.csv --set clients.count=20 --set train.learning_rate=0.01
+  fedhur train --config runs/first/config.toml      repeats that run
+  fedhur train --resume runs/first                  goes on after Ctrl-C)";
+}  // namespace
+
+Command add_train(CLI::App& parent) {
+  auto flags = std::make_shared<TrainFlags>();
+  CLI::App* app = parent.add_subcommand("train", "Train and evaluate one configuration");
+  add_train_flags(*app, flags->settings);
+  add_setting_flags(*app, flags->settings);
+  app->add_option("--out", flags->out, "Run folder (default: runs/<method>-<number>)")
+      ->type_name("DIR");
+  app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
+  app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
+  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
+  app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
+  app->footer([] { return "Methods:\n" + method_list() + kSettings; });
+  return {.app = app, .run = [flags] {
+            return flags->resume.empty() ? train_run(*flags) : resume_run(*flags);
+          }};
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "process.hpp"
+
+namespace fedhur::tests {
+namespace {
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kRatings =
+    "user,item,rating,timestamp\n"
+    "ann,\"tea, green\",5,86400\n"
+    "ann,cup,3,90000\n"
+    "bob,cup,4.5,100000\n"
+    "cid,cup,3,200000\n"
+    "cid,\"the \"\"pot\"\"\",1,172800\n";
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(Data, InspectCountsWhatIsThere) {
+  const Workplace place;
+  place.write("ratings.csv", kRatings);
+  const Finished finished = place.fedhur({"data", "inspect", "ratings.csv", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const json facts = json::parse(finished.out);
+  EXPECT_EQ(facts.at("users"), 3);
+  EXPECT_EQ(facts.at("items"), 3);
+  EXPECT_EQ(facts.at("interactions"), 5);
+  EXPECT_NEAR(facts.at("density").get<double>(), 5.0 / 9.0, 1e-12);
+  EXPECT_EQ(facts.at("interactions_per_user"), json({{"min", 1}, {"median", 2.0}, {"max", 2}}));
+  EXPECT_EQ(facts.at("interactions_per_item"), json({{"min", 1}, {"median", 1.0}, {"max", 3}}));
+  EXPECT_EQ(facts.at("ratings"), json({{"1", 1}, {"3", 2}, {"4.5", 1}, {"5", 1}}));
+  EXPECT_EQ(facts.at("first_timestamp"), 86400);
+  EXPECT_EQ(facts.at("last_timestamp"), 200000);
+  EXPECT_EQ(facts.at("sha256").get<std::string>().size(), 64U);
+  const Finished text = place.fedhur({"data", "inspect", "ratings.csv"});
+  EXPECT_THAT(text.out, HasSubstr("1970-01-02 to 1970-01-03"));
+  EXPECT_EQ(place.fedhur({"data", "inspect", "synthetic"}).exit_code, 0);
+  EXPECT_EQ(place.fedhur({"data", "inspect"}).exit_code, 2);
+}
+
+TEST(Data, FiltersApply) {
+  const Workplace place;
+  place.write("ratings.csv", kRatings);
+  const Finished finished =
+      place.fedhur({"data", "inspect", "ratings.csv", "--json", "--set", "data.min_rating=4"});
+  EXPECT_EQ(json::parse(finished.out).at("interactions"), 2);
+}
+
+TEST(Data, ConvertIsLossless) {
+  const Workplace place;
+  place.write("ratings.csv", kRatings);
+  ASSERT_EQ(place.fedhur({"data", "convert", "ratings.csv", "--out", "r.tsv"}).exit_code, 0);
+  EXPECT_THAT(place.read("r.tsv"),
+              StartsWith("user\titem\trating\ttimestamp\nann\ttea, green\t5\t"));
+  const Finished back = place.fedhur({"data", "convert", "r.tsv", "--out", "r.csv", "--json"});
+  ASSERT_EQ(back.exit_code, 0) << back.err;
+  EXPECT_EQ(json::parse(back.out), json({{"out", "r.csv"}, {"rows", 5}}));
+  EXPECT_EQ(place.read("r.csv"), kRatings);
+}
+
+TEST(Data, OutputsNeverReplaceInputsAndReplaceFilesOnlyByForce) {
+  const Workplace place;
+  place.write("ratings.csv", kRatings);
+  place.write("other.csv", "precious");
+  const auto convert_to = [&](const std::string& out, const Arguments& more = {}) {
+    return place.fedhur(Arguments{"data", "convert", "ratings.csv", "--out", out} + more).exit_code;
+  };
+  EXPECT_EQ(convert_to("./ratings.csv", {"--force"}), 2);
+  EXPECT_EQ(convert_to("other.csv"), 2);
+  EXPECT_EQ(convert_to("."), 2);
+  EXPECT_EQ(convert_to("none/x.csv"), 2);
+  EXPECT_EQ(convert_to("x.txt"), 2);
+  EXPECT_EQ(place.read("ratings.csv"), kRatings);
+  EXPECT_EQ(place.read("other.csv"), "precious");
+  EXPECT_EQ(convert_to("other.csv", {"--force"}), 0);
+}
+
+TEST(Data, ASplitLoadsAgainWithTheSamePartsAndClients) {
+  const Workplace place;
+  // Ids that are numbers are kept, others become positions that --split-file finds again.
+  const Arguments numbers = {"--set", "clients.count=7", "--set", "split.kind=user", "--seed", "9"};
+  ASSERT_EQ(place
+                .fedhur({"data", "convert", "synthetic", "--out", "names.csv", "--set",
+                         "synthetic.num_users=60"})
+                .exit_code,
+            0);
+  ASSERT_EQ(place.shell("sed -e '2,$s/^u0*//' -e '2,$s/,i0*/,/' names.csv > numbers.csv").exit_code,
+            0);
+  for (const std::string source : {"names.csv", "numbers.csv"}) {
+    const std::string once = source + ".split.tsv";
+    ASSERT_EQ(place.fedhur(Arguments{"data", "split", source, "--out", once} + numbers).exit_code,
+              0);
+    EXPECT_THAT(place.read(once), StartsWith("client\tuser\titem\tsplit\n"));
+    const Finished again = place.fedhur({"data", "split", once, "--out", source + ".again.tsv"});
+    ASSERT_EQ(again.exit_code, 0) << again.err;
+    EXPECT_EQ(place.read(source + ".again.tsv"), place.read(once));
+    const Finished over = place.fedhur(
+        {"data", "split", source, "--split-file", once, "--out", source + ".over.tsv"});
+    ASSERT_EQ(over.exit_code, 0) << over.err;
+    EXPECT_EQ(sorted_lines(place.read(source + ".over.tsv")), sorted_lines(place.read(once)));
+  }
+}
+
+TEST(Data, ASplitOfFilteredRowsStillFitsTheSource) {
+  const Workplace place;
+  place.write("ratings.csv", kRatings);
+  const Arguments one_client = {"--set", "clients.count=1"};
+  ASSERT_EQ(place
+                .fedhur(Arguments{"data", "split", "ratings.csv", "--out", "split.tsv", "--set",
+                                  "data.min_item_interactions=2"} +
+                        one_client)
+                .exit_code,
+            0);
+  const Finished finished =
+      place.fedhur({"data", "inspect", "ratings.csv", "--split-file", "split.tsv", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(json::parse(finished.out).at("ratings"), json({{"3", 2}, {"4.5", 1}}));
+}
+
+TEST(Data, PartitionTellsHowRowsSpreadOverClients) {
+  const Workplace place;
+  const Finished finished =
+      place.fedhur({"data", "partition", "synthetic", "--set", "clients.count=7", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const json facts = json::parse(finished.out);
+  EXPECT_EQ(facts.at("clients"), 7);
+  EXPECT_EQ(facts.at("users_per_client"), json({{"min", 85}, {"median", 85.0}, {"max", 90}}));
+  EXPECT_EQ(
+      place.fedhur({"data", "partition", "synthetic", "--set", "clients.count=700"}).exit_code, 2);
+}
+
+TEST(Data, BadFilesEndWithCodeThree) {
+  const Workplace place;
+  place.write("empty.csv", "");
+  EXPECT_EQ(place.fedhur({"data", "inspect", "empty.csv"}).exit_code, 3);
+  EXPECT_EQ(place.fedhur({"data", "inspect", "none.csv"}).exit_code, 3);
+  place.write("rows.csv", "user,item\na,x\n,y\n");
+  const Finished bad = place.fedhur({"data", "inspect", "rows.csv"});
+  EXPECT_EQ(bad.exit_code, 3);
+  EXPECT_THAT(bad.err, HasSubstr("rows.csv:3:"));
+  const Finished skipped =
+      place.fedhur({"data", "inspect", "rows.csv", "--skip-bad-rows", "--json"});
+  EXPECT_EQ(json::parse(skipped.out).at("skipped_rows"), 1);
+}
+}  // namespace
+}  // namespace fedhur::tests

@@ -1,0 +1,69 @@
+// The real binary, run as a user would.
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur::tests {
+using Arguments = std::vector<std::string>;
+
+struct Finished {
+  int exit_code = -1;  // 1000 + the signal if one ended it
+  std::string out;
+  std::string err;
+};
+
+// A folder to work in, and programs that run there.
+class Workplace {
+ public:
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
+    return folder_ / name;
+  }
+  void write(const std::string& name, const std::string& text) const;
+  [[nodiscard]] std::string read(const std::string& name) const;
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::filesystem::exists(folder_ / name);
+  }
+
+  [[nodiscard]] Finished fedhur(const Arguments& arguments) const;
+  // A command line for a shell, in which $FEDHUR is the binary.
+  [[nodiscard]] Finished shell(const std::string& command) const;
+  // fedhur train with --out `run` on a small synthetic data set; `more` comes last.
+  [[nodiscard]] Finished train(const std::string& run, const Arguments& more = {}) const;
+
+ private:
+  TempFolder folder_;
+};
+
+// fedhur, still running.
+class Process {
+ public:
+  Process(const Workplace& place, const Arguments& arguments);
+  ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // Until standard error holds the text; false if the process ends (or a minute passes) before.
+  [[nodiscard]] bool wait_for_message(const std::string& text);
+  void send(int signal) const;
+  [[nodiscard]] Finished wait();
+
+ private:
+  [[nodiscard]] std::string errors() const;
+  std::filesystem::path out_;
+  std::filesystem::path err_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool has_ended_ = false;
+};
+
+// Settings of a data set and a model that train within a fraction of a second.
+[[nodiscard]] Arguments small_settings();
+[[nodiscard]] Arguments operator+(Arguments first, const Arguments& second);
+}  // namespace fedhur::tests
