@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   fedhur::keep_freed_memory();
-  fedhur::linalg::use_one_blas_thread();
+  fedhur::linalg::prepare_blas(2);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

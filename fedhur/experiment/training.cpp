@@ -38,7 +38,7 @@ struct Simulation {
       : config(std::move(experiment_config)),
         dataset(std::move(prepared.dataset)),
         executor(num_threads(config.threads)) {
-    linalg::use_one_blas_thread();
+    linalg::prepare_blas(executor.num_threads());
     const Rng rng(config.seed);
     std::vector<data::ClientData> client_data =
         data::distribute(dataset, prepared.parts, prepared.user_clients);

@@ -1,7 +1,11 @@
-// OpenBLAS works beneath our own threads and must not start its own.
+// OpenBLAS works beneath our own threads: it must start none of its own, and stand being called by
+// ours.
 #pragma once
+#include "fedhur/base/matrix.hpp"
 
 namespace fedhur::linalg {
-// Needed once per process where the threaded flavour of OpenBLAS is installed; harmless elsewhere.
-void use_one_blas_thread();
+// Once per process, before the first product. ConfigError if the installed OpenBLAS is the serial
+// flavour and there is more than one thread: that flavour hands two callers the same buffer, and
+// some products come out wrong.
+void prepare_blas(Index num_threads);
 }  // namespace fedhur::linalg
