@@ -22,6 +22,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return row.back();
 }
+
+// "lr" for "learning_rate".
+std::string initials(std::string_view name) {
+  std::string letters;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (i == 0 || name[i - 1] == '_') letters += name[i];
+  }
+  return letters;
+}
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 }  // namespace
 
 std::string nearest_name(std::string_view wrong, std::span<const std::string> candidates) {
@@ -29,11 +40,10 @@ std::string nearest_name(std::string_view wrong, std::span<const std::string> ca
   std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     std::size_t distance = edit_distance(wrong, candidate);
-    // "lr" is meant for "train.lr": the last part alone counts too.
-    const std::size_t dot = candidate.rfind('.');
-    if (dot != std::string::npos) {
-      distance = std::min(distance, edit_distance(wrong, candidate.substr(dot + 1)));
-    }
+    // "loss" is meant for "train.loss": the last part alone counts too.
+    distance = std::min(distance, edit_distance(wrong, last_part(candidate)));
+    const std::string short_form = initials(last_part(candidate));
+    if (short_form.size() > 1 && short_form == last_part(wrong)) distance = 0;
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

@@ -70,7 +70,7 @@ Progress restore_from(const fs::path& path, federation::ServerMethod& server,
   const std::vector<std::byte> bytes = read_checked_file(path);
   ByteReader reader(bytes);
   if (reader.get<std::uint32_t>() != kMagic) throw DataError(path.string() + ": not a checkpoint");
-  const Progress progress = get_progress(reader);
+  Progress progress = get_progress(reader);
   const NamedArrays server_state = decode_arrays(reader);
   if (reader.get<std::uint32_t>() != clients.size()) {
     throw DataError(path.string() + ": the checkpoint is of another number of clients");

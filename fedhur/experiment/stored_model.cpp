@@ -111,7 +111,7 @@ StoredModel::StoredModel(const fs::path& folder) {
     for (std::size_t client = 0; client < num_clients; ++client) {
       PrivateState state = PrivateState::read(reader, &previous);
       previous = state;
-      const Integers users = state.integers("users");
+      const Integers& users = state.integers("users");
       for (Index row = 0; row < users.size(); ++row) {
         places_.at(static_cast<std::size_t>(users(row))) = {client, row};
       }

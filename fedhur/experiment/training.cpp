@@ -181,7 +181,7 @@ report::RunResult make_result(const Progress& progress, const Simulation& simula
 report::RunResult finish(const Progress& progress, const Simulation& simulation,
                          const RunFolder& folder) {
   write_model(folder.model(), simulation.dataset, simulation.clients);
-  const report::RunResult result = make_result(progress, simulation, folder);
+  report::RunResult result = make_result(progress, simulation, folder);
   write_file_atomically(folder.result(), report::to_json(result) + "\n");
   for (const auto& entry : fs::directory_iterator(folder.checkpoints())) fs::remove(entry.path());
   return result;

@@ -34,7 +34,7 @@ struct Method {
 // Both halves have a nested or common `Config` with read_settings(table, config), and are
 // constructed from (config, context).
 template <class Config, class ServerHalf, class ClientHalf>
-[[nodiscard]] Method describe_method(std::string name, std::string summary) {
+[[nodiscard]] Method describe_method(const std::string& name, const std::string& summary) {
   const auto configure = [](ConfigTable& table) {
     Config config;
     read_settings(table, config);
@@ -47,7 +47,7 @@ template <class Config, class ServerHalf, class ClientHalf>
           return std::make_unique<ClientHalf>(config, std::move(context));
         }};
   };
-  return {.name = std::move(name), .summary = std::move(summary), .configure = configure};
+  return {.name = name, .summary = summary, .configure = configure};
 }
 
 // All methods, in the order of methods/CMakeLists.txt.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -108,9 +109,9 @@ std::string to_json(const RunResult& result) {
   }
   for (const auto& [phase, value] : result.seconds) seconds[phase] = value;
   json["seconds"] = seconds;
-  json["bytes_per_client_round"] = {{"up", static_cast<std::int64_t>(result.bytes_up + 0.5)},
-                                    {"down", static_cast<std::int64_t>(result.bytes_down + 0.5)}};
-  json["peak_rss_mb"] = static_cast<std::int64_t>(result.peak_rss_mb + 0.5);
+  json["bytes_per_client_round"] = {{"up", std::llround(result.bytes_up)},
+                                    {"down", std::llround(result.bytes_down)}};
+  json["peak_rss_mb"] = std::llround(result.peak_rss_mb);
   json["run"] = result.run;
   // A path may hold any bytes; JSON may not.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedhur/base/nearest_name.hpp"
+
 namespace fedhur {
 namespace {
 using testing::HasSubstr;
@@ -59,6 +61,14 @@ TEST(ConfigTable, NamesTheNearestKnownKeyForAnUnknownOne) {
   EXPECT_THAT(message, HasSubstr("train.learning_rte"));
   EXPECT_THAT(message, HasSubstr("run.toml:7"));
   EXPECT_THAT(message, HasSubstr("did you mean 'train.learning_rate'"));
+}
+
+TEST(ConfigTable, UnderstandsInitialsAndKeysWithoutTheirSection) {
+  const std::vector<std::string> known = {"train.loss", "train.learning_rate", "seed"};
+  EXPECT_EQ(nearest_name("lr", known), "train.learning_rate");
+  EXPECT_EQ(nearest_name("train.lr", known), "train.learning_rate");
+  EXPECT_EQ(nearest_name("learning_rate", known), "train.learning_rate");
+  EXPECT_EQ(nearest_name("entirely_different", known), "");
 }
 
 TEST(ConfigTable, RefusesValuesOfTheWrongType) {

@@ -1,0 +1,41 @@
+// A tiny run of every method, with the digits it had when it was last understood. A change here is
+// a change of results: it needs a reason in the commit that makes it.
+#include <gtest/gtest.h>
+
+#include "tests/support/support.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur::experiment {
+namespace {
+struct Golden {
+  std::string method;
+  std::vector<double> losses;  // by round
+  double recall;               // test recall@10 of the best round
+  double ndcg;
+};
+
+class TinyRun : public testing::TestWithParam<Golden> {};
+
+TEST_P(TinyRun, HasItsDigits) {
+  const Golden& golden = GetParam();
+  const tests::TempFolder folder;
+  const TrainingOutcome outcome =
+      tests::train_tiny(folder / "run", tests::tiny_settings(golden.method));
+  const auto rounds = RunFolder::open(folder / "run").read_rounds();
+  ASSERT_EQ(rounds.size(), golden.losses.size());
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    // Other CPUs round differently in the last digits of a float.
+    EXPECT_NEAR(rounds[i].loss, golden.losses[i], 1e-5) << i;
+  }
+  // One swapped pair of items in one user's list moves these by less.
+  EXPECT_NEAR(outcome.result.test.at("recall@10"), golden.recall, 0.01);
+  EXPECT_NEAR(outcome.result.test.at("ndcg@10"), golden.ndcg, 0.01);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, TinyRun,
+    testing::Values(Golden{"popularity", {0}, 0.44621, 0.32171},
+                    Golden{"local", {0.6875167, 0.6572323, 0.6081621}, 0.35762, 0.26587},
+                    Golden{"fedmf", {0.6857359, 0.6704662, 0.6512240}, 0.29860, 0.21275}),
+    [](const auto& golden) { return golden.param.method; });
+}  // namespace
+}  // namespace fedhur::experiment
