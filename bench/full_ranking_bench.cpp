@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "fedhur/base/parallel.hpp"
+#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/evaluate/full_ranking.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 

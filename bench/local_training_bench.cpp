@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "fedhur/base/parallel.hpp"
+#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/local_training.hpp"
 #include "fedhur/linalg/adam.hpp"
 

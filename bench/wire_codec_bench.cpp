@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "fedhur/base/random.hpp"
+#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/message/wire_codec.hpp"
 
 namespace fedhur {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "fedhur/base/matrix.hpp"
+#include "fedhur/base/index.hpp"
 
 namespace fedhur {
 enum class UserId : std::uint32_t {};

@@ -1,10 +1,13 @@
 // The numbers that everything else is made of: row-major float matrices, an item or user per row.
 #pragma once
 #include <Eigen/Dense>
+#include <type_traits>
+
+#include "fedhur/base/index.hpp"
 
 namespace fedhur {
 using Real = float;
-using Index = Eigen::Index;
+static_assert(std::is_same_v<Index, Eigen::Index>);
 template <class Scalar>
 using MatrixOf = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = MatrixOf<Real>;

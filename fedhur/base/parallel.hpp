@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "fedhur/base/matrix.hpp"
+#include "fedhur/base/index.hpp"
 
 namespace fedhur {
 class Executor {

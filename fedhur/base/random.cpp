@@ -76,12 +76,4 @@ double Rng::gamma(double shape) {  // Marsaglia and Tsang; shapes below 1 by boo
     if (std::log(1.0 - uniform()) < 0.5 * x * x + d * (1.0 - v + std::log(v))) return d * v;
   }
 }
-
-Matrix normal_matrix(Index rows, Index cols, Real std, Rng rng) {
-  Matrix result(rows, cols);
-  for (Index i = 0; i < result.size(); ++i) {
-    result.data()[i] = std * static_cast<Real>(rng.normal());
-  }
-  return result;
-}
 }  // namespace fedhur

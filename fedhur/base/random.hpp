@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "fedhur/base/matrix.hpp"
+#include "fedhur/base/index.hpp"
 
 namespace fedhur {
 // What a stream is drawn for. Numbers are part of the results: append, never renumber.
@@ -47,7 +47,4 @@ class Rng {
   std::uint64_t seed_;
   std::array<std::uint64_t, 4> state_;
 };
-
-// A matrix of independent N(0, std^2) entries, filled row by row.
-[[nodiscard]] Matrix normal_matrix(Index rows, Index cols, Real std, Rng rng);
 }  // namespace fedhur

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/random_matrix.hpp"
+
 namespace fedhur::client {
 namespace {
 void save_optimizer(PrivateState& state, const std::string& name, const linalg::Adam& optimizer) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/matrix.hpp"
 
 namespace fedhur::data {
 namespace {

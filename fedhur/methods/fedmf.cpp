@@ -1,5 +1,6 @@
 // FedMF: clients train matrix factorisation on their rows, the server averages the item embeddings
 // by data size.
+#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/linalg/kernels.hpp"
 #include "fedhur/methods/common.hpp"

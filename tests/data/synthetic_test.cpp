@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "fedhur/base/matrix.hpp"
 #include "fedhur/data/client_data.hpp"
 #include "fedhur/data/split.hpp"
 #include "tests/data/small_data.hpp"

@@ -1,5 +1,7 @@
 #include "tests/support/support.hpp"
 
+#include "fedhur/base/random_matrix.hpp"
+
 namespace fedhur::tests {
 Matrix random_matrix(Index rows, Index cols, std::uint64_t seed) {
   return normal_matrix(rows, cols, 1.0F, Rng(seed));

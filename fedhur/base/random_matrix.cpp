@@ -1,0 +1,11 @@
+#include "fedhur/base/random_matrix.hpp"
+
+namespace fedhur {
+Matrix normal_matrix(Index rows, Index cols, Real std, Rng rng) {
+  Matrix result(rows, cols);
+  for (Index i = 0; i < result.size(); ++i) {
+    result.data()[i] = std * static_cast<Real>(rng.normal());
+  }
+  return result;
+}
+}  // namespace fedhur

@@ -1,0 +1,9 @@
+// Matrices of random numbers.
+#pragma once
+#include "fedhur/base/matrix.hpp"
+#include "fedhur/base/random.hpp"
+
+namespace fedhur {
+// Independent N(0, std^2) entries, filled row by row.
+[[nodiscard]] Matrix normal_matrix(Index rows, Index cols, Real std, Rng rng);
+}  // namespace fedhur
