@@ -97,13 +97,19 @@ double NamedArrays::number(std::string_view name) const {
   return value(0, 0);
 }
 
-const Shared<Matrix>& NamedArrays::finite_matrix(std::string_view name, Index rows,
+const Shared<Matrix>& NamedArrays::shaped_matrix(std::string_view name, Index rows,
                                                  Index cols) const {
   const Shared<Matrix>& value = shared_matrix(name);
   if (value->rows() != rows || value->cols() != cols) {
     throw ProtocolError(fmt::format("'{}' is {} x {}, expected {} x {}", name, value->rows(),
                                     value->cols(), rows, cols));
   }
+  return value;
+}
+
+const Shared<Matrix>& NamedArrays::finite_matrix(std::string_view name, Index rows,
+                                                 Index cols) const {
+  const Shared<Matrix>& value = shaped_matrix(name, rows, cols);
   if (!is_finite(*value)) {
     throw ProtocolError(fmt::format("'{}' holds values that are not finite", name));
   }

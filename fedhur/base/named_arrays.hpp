@@ -36,7 +36,9 @@ class NamedArrays {
   [[nodiscard]] const MatrixOf<double>& doubles(std::string_view name) const;
   [[nodiscard]] const MatrixOf<std::int32_t>& integers(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;  // a 1 x 1 matrix of doubles
-  // As shared_matrix(), and ProtocolError unless it has this shape and only finite values.
+  // As shared_matrix(), and ProtocolError unless it has this shape (and only finite values).
+  [[nodiscard]] const Shared<Matrix>& shaped_matrix(std::string_view name, Index rows,
+                                                    Index cols) const;
   [[nodiscard]] const Shared<Matrix>& finite_matrix(std::string_view name, Index rows,
                                                     Index cols) const;
 

@@ -14,8 +14,9 @@ double mean_loss(const std::vector<federation::Answer>& answers) {
   double sum = 0.0;
   double num_samples = 0.0;
   for (const auto& answer : answers) {
-    sum += answer.message.arrays.number("loss_sum");
-    num_samples += answer.message.arrays.number("num_samples");
+    sum += uploaded(answer, [](const auto& arrays) { return arrays.number("loss_sum"); });
+    num_samples +=
+        uploaded(answer, [](const auto& arrays) { return arrays.number("num_samples"); });
   }
   return num_samples > 0.0 ? sum / num_samples : 0.0;
 }

@@ -49,16 +49,17 @@ class FedMfClient : public client::Client {
 // sum_k (n_k / sum_j n_j) E_k, added in client order and in double.
 Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
                             Index embedding_dim, const Executor& executor) {
-  std::vector<const Matrix*> tables(answers.size());
-  executor.for_each(static_cast<Index>(answers.size()), [&](Index k) {
-    const Answer& answer = answers[static_cast<std::size_t>(k)];
-    tables[static_cast<std::size_t>(k)] =
-        answer.message.arrays.finite_matrix("item_embeddings", num_items, embedding_dim).get();
-  });
+  std::vector<const Matrix*> tables;
+  for (const Answer& answer : answers) {
+    tables.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
+      return arrays.shaped_matrix("item_embeddings", num_items, embedding_dim).get();
+    }));
+  }
   std::vector<double> weights;
   double total = 0.0;
   for (const Answer& answer : answers) {
-    weights.push_back(answer.message.arrays.number("num_interactions"));
+    weights.push_back(uploaded(
+        answer, [](const NamedArrays& arrays) { return arrays.number("num_interactions"); }));
     total += weights.back();
   }
   if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
@@ -73,6 +74,16 @@ Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
     }
     average.middleRows(first, count) = sum.cast<Real>();
   });
+  // What is not finite in an upload is not finite in the average: looking once finds it, and only
+  // then is it worth asking whose it was.
+  if (!average.allFinite()) {
+    for (const Answer& answer : answers) {
+      uploaded(answer, [&](const NamedArrays& arrays) {
+        return arrays.finite_matrix("item_embeddings", num_items, embedding_dim).get();
+      });
+    }
+    throw ProtocolError("the average of all item embeddings is too large for a float");
+  }
   return average;
 }
 

@@ -61,7 +61,9 @@ class PopularityServer : public federation::ServerMethod {
     Matrix total = Matrix::Zero(context_.num_items, 1);
     for (const auto& answer :
          ask_all(federation, {.kind = "count", .round = round, .arrays = {}})) {
-      total += *answer.message.arrays.finite_matrix("counts", context_.num_items, 1);
+      total += *uploaded(answer, [&](const NamedArrays& arrays) {
+        return arrays.finite_matrix("counts", context_.num_items, 1);
+      });
     }
     Message update{.kind = "update", .round = round, .arrays = {}};
     update.arrays.set("counts", std::move(total));

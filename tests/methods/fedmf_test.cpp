@@ -60,9 +60,19 @@ TEST(FedMf, RefusesUploadsOfTheWrongShapeOrWithNaN) {
   FixedUploads federation;
   Server server;
   federation.uploads[1](2, 1) = std::numeric_limits<Real>::quiet_NaN();
-  EXPECT_THROW((void)server.half->run_round(0, federation), ProtocolError);
+  const auto error_of = [&](Server& asked) -> std::string {
+    try {
+      (void)asked.half->run_round(0, federation);
+    } catch (const ProtocolError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_of(server), "client 1: 'item_embeddings' holds values that are not finite");
+  federation.data_sizes[1] = 0;  // a weight of zero does not hide it
+  EXPECT_EQ(error_of(server), "client 1: 'item_embeddings' holds values that are not finite");
   Server larger(4);
-  EXPECT_THROW((void)larger.half->run_round(0, federation), ProtocolError);
+  EXPECT_EQ(error_of(larger), "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
 }
 
 TEST(Methods, AreFoundByNameOrTheNearestIsNamed) {
