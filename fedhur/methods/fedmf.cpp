@@ -2,48 +2,40 @@
 // by data size.
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
+#include "fedhur/client/training_client.hpp"
 #include "fedhur/linalg/kernels.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 
 namespace fedhur::methods {
 namespace {
-using client::LocalTraining;
 using client::LocalTrainingConfig;
 using federation::Answer;
 using message::Message;
 
-class FedMfClient : public client::Client {
+class FedMfClient : public client::TrainingClient {
  public:
   FedMfClient(const LocalTrainingConfig& config, client::ClientContext context)
-      : config_(config), training_(config, std::move(context)) {}
+      : TrainingClient(config, std::move(context)), embedding_dim_(config.embedding_dim) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
     if (request.kind == "train") {
-      put_loss(reply, training_.train(request.round));
-      reply.arrays.set("item_embeddings", Array(training_.item_embeddings()));
+      put_loss(reply, training().train(request.round));
+      reply.arrays.set("item_embeddings", Array(training().item_embeddings()));
       reply.arrays.set_number("num_interactions",
-                              static_cast<double>(training_.num_interactions()));
+                              static_cast<double>(training().num_interactions()));
     } else if (request.kind == "update") {
-      training_.set_item_embeddings(request.arrays.finite_matrix(
-          "item_embeddings", training_.num_items(), config_.embedding_dim));
+      training().set_item_embeddings(
+          request.arrays.finite_matrix("item_embeddings", training().num_items(), embedding_dim_));
     } else {
       client::refuse(request);
     }
     return reply;
   }
 
-  [[nodiscard]] const model::Recommender& recommender() const override {
-    return training_.recommender();
-  }
-  [[nodiscard]] client::PrivateState model() const override { return training_.model(); }
-  [[nodiscard]] client::PrivateState save() const override { return training_.save(); }
-  void restore(const client::PrivateState& state) override { training_.restore(state); }
-
  private:
-  LocalTrainingConfig config_;
-  LocalTraining training_;
+  Index embedding_dim_;
 };
 
 // sum_k (n_k / sum_j n_j) E_k, added in client order and in double.

@@ -1,37 +1,27 @@
 // The paper's MF row: every client trains alone, nothing is shared but the round counter.
 #include "fedhur/base/stopwatch.hpp"
+#include "fedhur/client/training_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 
 namespace fedhur::methods {
 namespace {
-using client::LocalTraining;
 using client::LocalTrainingConfig;
 using message::Message;
 
-class LocalClient : public client::Client {
+class LocalClient : public client::TrainingClient {
  public:
   LocalClient(const LocalTrainingConfig& config, client::ClientContext context)
-      : training_(config, std::move(context)) {
-    training_.draw_item_embeddings();
+      : TrainingClient(config, std::move(context)) {
+    training().draw_item_embeddings();
   }
 
   Message answer(const Message& request) override {
     if (request.kind != "train") client::refuse(request);
     Message reply = reply_to(request);
-    put_loss(reply, training_.train(request.round));
+    put_loss(reply, training().train(request.round));
     return reply;
   }
-
-  [[nodiscard]] const model::Recommender& recommender() const override {
-    return training_.recommender();
-  }
-  [[nodiscard]] client::PrivateState model() const override { return training_.model(); }
-  [[nodiscard]] client::PrivateState save() const override { return training_.save(); }
-  void restore(const client::PrivateState& state) override { training_.restore(state); }
-
- private:
-  LocalTraining training_;
 };
 
 class LocalServer : public federation::ServerMethod {
