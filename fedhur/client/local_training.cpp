@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/error.hpp"
 #include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::client {
@@ -86,6 +87,10 @@ TrainingLoss LocalTraining::train(Round round) {
     const TrainingLoss loss = train_epoch(triples, round, epoch, work);
     total.sum += loss.sum;
     total.num_samples += loss.num_samples;
+  }
+  if (!std::isfinite(total.sum)) {
+    throw Error(
+        "the training diverged (its loss is not finite): try a smaller train.learning_rate");
   }
   model_.item_embeddings = std::make_shared<const Matrix>(std::move(work.item_embeddings));
   return total;

@@ -85,14 +85,15 @@ std::vector<ClientId> deal_by_taste(const Dataset& dataset, const PartitionConfi
 
 void require_enough_users(const Dataset& dataset, const PartitionConfig& config) {
   if (dataset.num_users() >= config.num_clients) return;
-  throw ConfigError(fmt::format("num_clients = {}: expected at most {}, the number of users in {}",
-                                config.num_clients, dataset.num_users(), dataset.name));
+  throw ConfigError(
+      fmt::format("clients.count = {}: expected at most {}, the number of users in {}",
+                  config.num_clients, dataset.num_users(), dataset.name));
 }
 
 std::vector<ClientId> given_clients(const Dataset& dataset) {
   if (dataset.user_clients.empty()) {
     throw ConfigError(
-        fmt::format("partition = given: {} says nothing about clients", dataset.name));
+        fmt::format("clients.kind = given: {} says nothing about clients", dataset.name));
   }
   return dataset.user_clients;
 }
@@ -102,10 +103,10 @@ void validate(const PartitionConfig& config) {
   const auto fail = [](const char* key, auto value, const char* expected) {
     throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
   };
-  if (config.num_clients < 1) fail("num_clients", config.num_clients, "a whole number from 1");
-  if (config.num_tastes < 1) fail("num_tastes", config.num_tastes, "a whole number from 1");
+  if (config.num_clients < 1) fail("clients.count", config.num_clients, "a whole number from 1");
+  if (config.num_tastes < 1) fail("clients.num_tastes", config.num_tastes, "a whole number from 1");
   if (!std::isfinite(config.concentration) || config.concentration <= 0.0) {
-    fail("concentration", config.concentration, "a number above 0");
+    fail("clients.concentration", config.concentration, "a number above 0");
   }
 }
 

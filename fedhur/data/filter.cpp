@@ -21,8 +21,8 @@ std::size_t slot(Id id) {
 void check(const Dataset& dataset, const FilterConfig& config) {
   validate(config);
   if (config.min_rating > 0.0 && !dataset.has_ratings) {
-    throw ConfigError(
-        fmt::format("min_rating = {}: the data has no ratings, expected 0", config.min_rating));
+    throw ConfigError(fmt::format("data.min_rating = {}: the data has no ratings, expected 0",
+                                  config.min_rating));
   }
 }
 
@@ -86,13 +86,13 @@ void validate(const FilterConfig& config) {
     throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
   };
   if (!std::isfinite(config.min_rating) || config.min_rating < 0.0) {
-    fail("min_rating", config.min_rating, "a number from 0");
+    fail("data.min_rating", config.min_rating, "a number from 0");
   }
   if (config.min_user_interactions < 0) {
-    fail("min_user_interactions", config.min_user_interactions, "a whole number from 0");
+    fail("data.min_user_interactions", config.min_user_interactions, "a whole number from 0");
   }
   if (config.min_item_interactions < 0) {
-    fail("min_item_interactions", config.min_item_interactions, "a whole number from 0");
+    fail("data.min_item_interactions", config.min_item_interactions, "a whole number from 0");
   }
 }
 

@@ -85,8 +85,8 @@ void validate(const SplitConfig& config) {
     if (fraction >= 0.0 && fraction < 1.0) return;
     throw ConfigError(fmt::format("{} = {}: expected a number from 0 and below 1", key, fraction));
   };
-  check("test_fraction", config.test_fraction);
-  check("valid_fraction", config.valid_fraction);
+  check("split.test_fraction", config.test_fraction);
+  check("split.valid_fraction", config.valid_fraction);
 }
 
 std::vector<Part> split(const Dataset& dataset, const SplitConfig& config, const Rng& rng) {
@@ -94,14 +94,15 @@ std::vector<Part> split(const Dataset& dataset, const SplitConfig& config, const
   switch (config.kind) {
     case SplitKind::given:
       if (dataset.parts.empty()) {
-        throw ConfigError(fmt::format("split = given: {} says nothing about parts", dataset.name));
+        throw ConfigError(
+            fmt::format("split.kind = given: {} says nothing about parts", dataset.name));
       }
       return dataset.parts;
     case SplitKind::random:
       return split_over_all(dataset, config, rng.stream(Draw::split));
     case SplitKind::time:
       if (!dataset.has_timestamps) {
-        throw ConfigError(fmt::format("split = time: {} has no timestamps", dataset.name));
+        throw ConfigError(fmt::format("split.kind = time: {} has no timestamps", dataset.name));
       }
       [[fallthrough]];
     case SplitKind::user:

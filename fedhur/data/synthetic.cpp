@@ -155,7 +155,8 @@ std::string identity(const SyntheticConfig& config, Rng rng) {
 
 void validate(const SyntheticConfig& config) {
   const auto require = [](bool allowed, const char* key, auto value, const std::string& expected) {
-    if (!allowed) throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
+    if (!allowed)
+      throw ConfigError(fmt::format("synthetic.{} = {}: expected {}", key, value, expected));
   };
   constexpr Index kMost = 10'000'000;
   const auto within = [](Index value, Index low, Index high) {

@@ -97,6 +97,13 @@ TEST(LocalTraining, DecaysTheLearningRateEveryRound) {
   EXPECT_LT((*training.item_embeddings() - before).cwiseAbs().maxCoeff(), 1e-5F);
 }
 
+TEST(LocalTraining, SaysSoWhenItDiverges) {
+  LocalTrainingConfig config = small_config();
+  config.learning_rate = 1e30F;
+  LocalTraining training = make_training(config);
+  EXPECT_THROW((void)training.train(0), Error);
+}
+
 TEST(LocalTraining, TrainsNothingWithoutInteractions) {
   LocalTraining training(
       small_config(),

@@ -116,10 +116,10 @@ TEST(Partition, WithASmallConcentrationMakesClientsUnlikeEachOther) {
 TEST(Partition, RefusesWhatTheDataOrTheSettingsDoNotAllow) {
   const Dataset data = two_tastes(3);
   EXPECT_EQ(message_of<ConfigError>([&] { (void)partition(data, {.num_clients = 4}, Rng(1)); }),
-            "num_clients = 4: expected at most 3, the number of users in two tastes");
+            "clients.count = 4: expected at most 3, the number of users in two tastes");
   EXPECT_EQ(message_of<ConfigError>(
                 [&] { (void)partition(data, {.kind = PartitionKind::given}, Rng(1)); }),
-            "partition = given: two tastes says nothing about clients");
+            "clients.kind = given: two tastes says nothing about clients");
   EXPECT_THROW((void)partition(data, {.num_clients = 0}, Rng(1)), ConfigError);
   EXPECT_THROW((void)partition(data, {.num_clients = 2, .concentration = 0.0}, Rng(1)),
                ConfigError);

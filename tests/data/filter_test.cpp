@@ -59,7 +59,7 @@ TEST(Filter, RefusesSettingsThatMakeNoSense) {
   EXPECT_THROW((void)filter(data, {.min_rating = NAN}), ConfigError);
   EXPECT_THROW((void)filter(data, {.min_user_interactions = -1}), ConfigError);
   EXPECT_EQ(message_of<ConfigError>([&] { (void)filter(data, {.min_rating = 4.0}); }),
-            "min_rating = 4: the data has no ratings, expected 0");
+            "data.min_rating = 4: the data has no ratings, expected 0");
 }
 }  // namespace
 }  // namespace fedhur::data

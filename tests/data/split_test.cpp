@@ -108,11 +108,11 @@ TEST(Split, RefusesWhatTheDataOrTheSettingsDoNotAllow) {
   Dataset data = users_with({2});
   data.has_timestamps = false;
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.kind = SplitKind::given}, Rng(1)); }),
-            "split = given: made up says nothing about parts");
+            "split.kind = given: made up says nothing about parts");
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.kind = SplitKind::time}, Rng(1)); }),
-            "split = time: made up has no timestamps");
+            "split.kind = time: made up has no timestamps");
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.test_fraction = 1.0}, Rng(1)); }),
-            "test_fraction = 1: expected a number from 0 and below 1");
+            "split.test_fraction = 1: expected a number from 0 and below 1");
   EXPECT_THROW((void)split(data, {.valid_fraction = -0.1}, Rng(1)), ConfigError);
   EXPECT_THROW((void)split(data, {.valid_fraction = NAN}, Rng(1)), ConfigError);
 }
