@@ -43,8 +43,6 @@ void QualitySums::add(std::span<const ItemId> ranked, std::span<const ItemId> tr
   num_users_ += 1.0;
 }
 
-void QualitySums::add(const QualitySums& other) { add_array(other.to_array()); }
-
 std::map<std::string, double> QualitySums::means() const {
   std::map<std::string, double> means;
   const double scale = num_users_ > 0.0 ? 1.0 / num_users_ : 0.0;

@@ -26,7 +26,6 @@ class QualitySums {
  public:
   explicit QualitySums(std::vector<Index> cutoffs);
   void add(std::span<const ItemId> ranked, std::span<const ItemId> truth);
-  void add(const QualitySums& other);
   [[nodiscard]] double num_users() const { return num_users_; }
   // User means by name: "recall@10", "mrr@10", "ndcg@10", "precision@10", and "f1@10" of the mean
   // precision and recall. All 0 if there is no user.

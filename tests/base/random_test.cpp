@@ -20,7 +20,7 @@ TEST(Rng, GivesTheSameNumbersForTheSameSeed) {
 TEST(Rng, HasFixedDigitsThatNoLibraryUpdateMayChange) {
   Rng rng(42);
   EXPECT_EQ(rng.next(), 15021278609987233951ULL);
-  EXPECT_EQ(Rng(42).stream(Draw::split, 3).next(), Rng(42).stream(Draw::split, 3).next());
+  EXPECT_EQ(Rng(42).stream(Draw::split, 3).next(), 9705810626126913677ULL);
 }
 
 TEST(Rng, StreamsDependOnKeysAndNotOnEarlierDraws) {
