@@ -18,6 +18,12 @@ enum class Draw : std::uint64_t {
   user_init = 5,
   triples = 6,
   batch_order = 7,
+  clustering = 8,
+  projection = 9,
+  subspace = 10,
+  scorer_init = 11,
+  scorer_rows = 12,
+  noise = 13,
 };
 
 class Rng {

@@ -1,0 +1,45 @@
+#include "fedhur/linalg/normalize.hpp"
+
+#include <cmath>
+
+#include "fedhur/base/error.hpp"
+
+namespace fedhur::linalg {
+void normalize_columns(MatrixRef matrix) {
+  const Eigen::RowVectorXd squares = matrix.cast<double>().colwise().squaredNorm();
+  for (Index col = 0; col < matrix.cols(); ++col) {
+    if (squares(col) > 0.0) matrix.col(col) *= static_cast<Real>(1.0 / std::sqrt(squares(col)));
+  }
+}
+
+void normalize_rows(MatrixRef matrix) {
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    const double norm = matrix.row(row).cast<double>().norm();
+    if (norm > 0.0) matrix.row(row) *= static_cast<Real>(1.0 / norm);
+  }
+}
+
+double standardize(Eigen::Ref<Eigen::VectorXd> values) {
+  if (values.size() == 0) return 0.0;
+  const double largest = values.cwiseAbs().maxCoeff();
+  values.array() -= values.mean();
+  const double deviation = std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
+  // The paper leaves Norm_j of equal scores open; zeros make softmax weigh all candidates alike.
+  // Scores come from products of floats: what differs by less than this is equal.
+  constexpr double kRounding = 1e-5;
+  if (!(deviation > kRounding * largest)) {
+    values.setZero();
+    return 0.0;
+  }
+  values /= deviation;
+  return deviation;
+}
+
+void softmax(Eigen::Ref<Eigen::VectorXd> values, double temperature) {
+  expects(temperature > 0.0, "a temperature is above 0");
+  if (values.size() == 0) return;
+  const double largest = values.maxCoeff();
+  values = ((values.array() - largest) / temperature).exp();
+  values /= values.sum();
+}
+}  // namespace fedhur::linalg

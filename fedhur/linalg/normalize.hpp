@@ -1,0 +1,17 @@
+// Scores to comparable scores, and to weights.
+#pragma once
+#include "fedhur/base/matrix.hpp"
+
+namespace fedhur::linalg {
+// Every column to unit length; a zero column stays zero.
+void normalize_columns(MatrixRef matrix);
+// Every row to unit length; a zero row stays zero.
+void normalize_rows(MatrixRef matrix);
+
+// Norm_j: minus the mean, divided by the population standard deviation, which is returned. Values
+// that are equal up to rounding become zeros, and the deviation returned is 0.
+double standardize(Eigen::Ref<Eigen::VectorXd> values);
+
+// exp(values / temperature), scaled to sum to one.
+void softmax(Eigen::Ref<Eigen::VectorXd> values, double temperature);
+}  // namespace fedhur::linalg

@@ -1,0 +1,50 @@
+#include "fedhur/linalg/symmetric.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedhur/base/error.hpp"
+
+namespace fedhur::linalg {
+EigenPairs eigen_pairs(const MatrixOf<double>& symmetric) {
+  expects(symmetric.rows() == symmetric.cols(), "a symmetric matrix is square");
+  if (symmetric.rows() == 0) return {};
+  // Column-major is what the solver works in.
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  if (solver.info() != Eigen::Success) throw Error("the eigenvalues of a filter did not converge");
+  return {.values = solver.eigenvalues().reverse(),
+          .vectors = solver.eigenvectors().rowwise().reverse()};
+}
+
+double largest_eigenvalue(ConstMatrixRef tall, double inherited) {
+  if (tall.rows() == 0) return 0.0;
+  Matrix gram;
+  if (tall.rows() <= tall.cols() + 1) {
+    gram.noalias() = tall * tall.transpose();
+    gram.array() += static_cast<Real>(inherited);
+  } else {
+    expects(inherited >= 0.0, "what is inherited is not negative");
+    Matrix extended(tall.rows(), tall.cols() + 1);
+    extended.leftCols(tall.cols()) = tall;
+    extended.rightCols(1).setConstant(static_cast<Real>(std::sqrt(inherited)));
+    gram.noalias() = extended.transpose() * extended;
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram.cast<double>(),
+                                                              Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()(gram.rows() - 1);
+}
+
+void pack(ConstMatrixRef symmetric, Real* packed) {
+  for (Index row = 0; row < symmetric.rows(); ++row) {
+    for (Index col = row; col < symmetric.cols(); ++col) *packed++ = symmetric(row, col);
+  }
+}
+
+Matrix unpack(const Real* packed, Index size) {
+  Matrix symmetric(size, size);
+  for (Index row = 0; row < size; ++row) {
+    for (Index col = row; col < size; ++col) symmetric(row, col) = symmetric(col, row) = *packed++;
+  }
+  return symmetric;
+}
+}  // namespace fedhur::linalg
