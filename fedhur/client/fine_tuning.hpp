@@ -1,0 +1,40 @@
+// Eq. (local_finetune): the client's item embeddings are pulled towards its personalised filter.
+#pragma once
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/linalg/item_filter.hpp"
+
+namespace fedhur::client {
+enum class FineTuneSolver : std::uint8_t {
+  exact,     // the nearest of all minimisers, in one shot
+  gradient,  // the published way: normalised gradient steps
+};
+
+struct FineTuningConfig {
+  FineTuneSolver solver = FineTuneSolver::exact;
+  Index passes = 2;   // exact: applications of a filter with blocks; each costs n (2r + m) d
+  Index steps = 100;  // J; gradient only
+  Real learning_rate = 0.1F;  // of a gradient step
+  Real weight_decay = 0.0F;   // of a gradient step
+  Real step = 1.0F;           // how far from the present embeddings to the fine-tuned ones
+};
+void read_settings(ConfigTable& table, FineTuningConfig& config);
+
+// E that lowers ||E E^T - filter||_F, in the frame of the present embeddings, in which the private
+// user vectors live.
+[[nodiscard]] Matrix finetune(ConstMatrixRef item_embeddings, const linalg::ItemFilter& filter,
+                              const FineTuningConfig& config);
+
+// The two solvers: T polar(T^T E) for the best factor T, and J steps of
+// E <- E - rate * ((M + M^T) E / ||M||_F + decay * E), M = E E^T - filter.
+[[nodiscard]] Matrix finetune_exactly(ConstMatrixRef item_embeddings,
+                                      const linalg::ItemFilter& filter, Index passes);
+[[nodiscard]] Matrix finetune_by_gradient(Matrix item_embeddings, const linalg::ItemFilter& filter,
+                                          const FineTuningConfig& config);
+}  // namespace fedhur::client
+
+template <>
+struct fedhur::EnumNames<fedhur::client::FineTuneSolver> {
+  using enum fedhur::client::FineTuneSolver;
+  static constexpr std::array<std::pair<std::string_view, client::FineTuneSolver>, 2> names = {
+      {{"exact", exact}, {"gradient", gradient}}};
+};

@@ -1,0 +1,120 @@
+#include "fedhur/server/global_information.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/linalg/kernels.hpp"
+#include "fedhur/linalg/orthogonal.hpp"
+#include "fedhur/linalg/symmetric.hpp"
+
+namespace fedhur::server {
+namespace {
+constexpr Index kRowsPerTask = 128;
+
+Index num_tasks(Index num_rows) { return (num_rows + kRowsPerTask - 1) / kRowsPerTask; }
+
+// S_g Q = 1/K sum_k E_k (E_k^T Q), the sum in client order whatever the number of threads.
+Matrix apply_global_filter(const Uploads& uploads, const Matrix& Q, const Executor& executor) {
+  const auto num_clients = static_cast<Index>(uploads.size());
+  std::vector<Matrix> coordinates(uploads.size());
+  executor.for_each(num_clients, [&](Index client) {
+    const auto k = static_cast<std::size_t>(client);
+    coordinates[k].noalias() = uploads[k]->transpose() * Q;
+  });
+  Matrix result(Q.rows(), Q.cols());
+  executor.for_each(num_tasks(Q.rows()), [&](Index task) {
+    const Index first = task * kRowsPerTask;
+    const Index count = std::min(kRowsPerTask, Q.rows() - first);
+    Matrix sum = Matrix::Zero(count, Q.cols());
+    for (std::size_t k = 0; k < uploads.size(); ++k) {
+      sum.noalias() += uploads[k]->middleRows(first, count) * coordinates[k];
+    }
+    result.middleRows(first, count) = sum / static_cast<Real>(num_clients);
+  });
+  return result;
+}
+
+// The eigenpairs of Y (Q^T Y)^+ Y^T for Y = S Q: exact where Q spans the range of S, and else the
+// approximation from below that has half a pass of subspace iteration more than Rayleigh-Ritz.
+GlobalFilter eigen_pairs_from_sketch(const Matrix& Q, const Matrix& Y) {
+  const Index rank = Q.cols();
+  MatrixOf<double> core = (Q.transpose() * Y).cast<double>();
+  core = 0.5 * (core + core.transpose()).eval();
+  const linalg::EigenPairs inner = linalg::eigen_pairs(core);
+  MatrixOf<double> transform = MatrixOf<double>::Zero(rank, rank);
+  constexpr double kLeastShare = 1e-6;  // below, a float product holds nothing but rounding
+  for (Index i = 0; i < rank; ++i) {
+    if (inner.values(i) <= kLeastShare * inner.values(0)) break;
+    transform.col(i) = inner.vectors.col(i) / std::sqrt(inner.values(i));
+  }
+  const Matrix factor = Y * transform.cast<Real>();
+  const linalg::EigenPairs outer =
+      linalg::eigen_pairs((factor.transpose() * factor).cast<double>());
+  GlobalFilter filter;
+  filter.values = outer.values.cwiseMax(0.0);
+  MatrixOf<double> rotation = outer.vectors;
+  for (Index i = 0; i < rank; ++i) {
+    const bool is_noise = filter.values(i) <= kLeastShare * filter.values(0);
+    if (is_noise) filter.values(i) = 0.0;
+    rotation.col(i) *= is_noise ? 0.0 : 1.0 / std::sqrt(filter.values(i));
+  }
+  filter.basis.noalias() = factor * rotation.cast<Real>();
+  return filter;
+}
+}  // namespace
+
+void read_settings(ConfigTable& table, GlobalFilterConfig& config) {
+  ConfigSection section(table, "global_filter");
+  section.read("rank", config.rank);
+  section.require(config.rank >= 0 && config.rank <= 16384, "rank", "a number from 0 to 16384");
+  section.read("passes", config.passes);
+  section.require(config.passes >= 1, "passes", "a number of 1 or more");
+  section.read("first_passes", config.first_passes);
+  section.require(config.first_passes >= 1, "first_passes", "a number of 1 or more");
+}
+
+Matrix GlobalFilter::factor() const { return basis * values.cwiseSqrt().cast<Real>().asDiagonal(); }
+
+Matrix average_embeddings(const Uploads& uploads, const Executor& executor) {
+  expects(!uploads.empty(), "at least one client has uploaded");
+  const Index num_items = uploads[0]->rows();
+  const Index embedding_dim = uploads[0]->cols();
+  Matrix average(num_items, embedding_dim);
+  executor.for_each(num_tasks(num_items), [&](Index task) {
+    const Index first = task * kRowsPerTask;
+    const Index count = std::min(kRowsPerTask, num_items - first);
+    MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
+    const double weight = 1.0 / static_cast<double>(uploads.size());
+    for (const auto& upload : uploads) {
+      linalg::add_scaled(sum.data(), upload->row(first).data(), weight, sum.size());
+    }
+    average.middleRows(first, count) = sum.cast<Real>();
+  });
+  return average;
+}
+
+GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterConfig& config,
+                                   const Matrix& start, Rng rng, const Executor& executor) {
+  expects(!uploads.empty(), "at least one client has uploaded");
+  const Index num_items = uploads[0]->rows();
+  const Index embedding_dim = uploads[0]->cols();
+  const Index rank = std::min(num_items, config.rank > 0 ? config.rank : embedding_dim);
+  const bool is_first = start.size() == 0;
+  Matrix Q = is_first ? normal_matrix(num_items, rank, 1.0F, rng) : start;
+  expects(Q.rows() == num_items && Q.cols() == rank, "the start has the shape of the basis");
+  Matrix Y;
+  for (Index pass = 0; pass < (is_first ? config.first_passes : config.passes); ++pass) {
+    Q = linalg::orthonormalize(std::move(Q));
+    Y = apply_global_filter(uploads, Q, executor);
+    if (pass + 1 < (is_first ? config.first_passes : config.passes)) Q = std::move(Y);
+  }
+  GlobalFilter filter = eigen_pairs_from_sketch(Q, Y);
+  const double trace = executor.sum(static_cast<Index>(uploads.size()), [&](Index client) {
+    return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();
+  }) / static_cast<double>(uploads.size());
+  filter.trace_kept = trace > 0.0 ? filter.values.sum() / trace : 1.0;
+  return filter;
+}
+}  // namespace fedhur::server

@@ -1,0 +1,39 @@
+// Eq. (global_information): what all clients have in common, from their uploads alone.
+#pragma once
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/named_arrays.hpp"
+#include "fedhur/base/parallel.hpp"
+#include "fedhur/base/random.hpp"
+
+namespace fedhur::server {
+using Uploads = std::vector<Shared<Matrix>>;  // item embeddings, one table per client
+
+struct GlobalFilterConfig {
+  Index rank = 0;    // r, eigenpairs of S_g that are kept; 0 as many as the embeddings are wide
+  Index passes = 2;  // of subspace iteration a round; each costs 2 n d r per client
+  Index first_passes = 5;  // in the first round, which starts from nothing
+};
+void read_settings(ConfigTable& table, GlobalFilterConfig& config);
+
+// The leading eigenpairs of S_g = mean_k E_k E_k^T.
+struct GlobalFilter {
+  Matrix basis;             // V, n x r, orthonormal columns; zero columns beyond the rank of S_g
+  Eigen::VectorXd values;   // Lambda, descending, not negative
+  double trace_kept = 0.0;  // share of the trace of S_g in these values
+
+  // V Lambda^(1/2), the form in which it is sent.
+  [[nodiscard]] Matrix factor() const;
+};
+
+// E_g = mean_k E_k; uniform, not by data size. Added in client order and in double.
+[[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const Executor& executor);
+
+// Block subspace iteration from `start` (the last round's basis; empty in the first round, where
+// it begins at random).
+[[nodiscard]] GlobalFilter compute_global_filter(const Uploads& uploads,
+                                                 const GlobalFilterConfig& config,
+                                                 const Matrix& start, Rng rng,
+                                                 const Executor& executor);
+}  // namespace fedhur::server

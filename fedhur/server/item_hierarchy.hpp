@@ -1,0 +1,32 @@
+// Item groups from coarse to fine, from the global item embeddings.
+#pragma once
+#include <vector>
+
+#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/parallel.hpp"
+#include "fedhur/base/random.hpp"
+#include "fedhur/linalg/item_hierarchy.hpp"
+
+namespace fedhur::server {
+struct ItemHierarchyConfig {
+  // Groups that each group of the level above is divided into; L is the number of entries, and one
+  // more for the items.
+  std::vector<Index> branching = {8, 4};
+  bool ends_with_items = true;  // whether the last level's members are the single items
+  Index leaf_items =
+      53;                // on large catalogues branching grows until the last groups are this small
+  Index max_steps = 25;  // of k-means
+};
+void read_settings(ConfigTable& table, ItemHierarchyConfig& config);
+
+// The configured branching, or all of it enlarged by one factor where the groups of the last level
+// would hold more than leaf_items items on average. 0 leaves it as configured.
+[[nodiscard]] std::vector<Index> adapt_branching(const ItemHierarchyConfig& config,
+                                                 Index num_items);
+
+// k-means on the rows of E_g, scaled to unit length (without that, one giant group of unpopular
+// items appears). A group smaller than the branching is divided into its items.
+[[nodiscard]] linalg::ItemHierarchy build_item_hierarchy(Matrix global_item_embeddings,
+                                                         const ItemHierarchyConfig& config, Rng rng,
+                                                         const Executor& executor);
+}  // namespace fedhur::server

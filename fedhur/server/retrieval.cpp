@@ -1,0 +1,162 @@
+#include "fedhur/server/retrieval.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fedhur/linalg/normalize.hpp"
+
+namespace fedhur::server {
+namespace {
+void standardize_rows(MatrixOf<double>& scores) {
+  for (Index k = 0; k < scores.rows(); ++k) {
+    Eigen::VectorXd row = scores.row(k).transpose();
+    linalg::standardize(row);
+    scores.row(k) = row.transpose();
+  }
+}
+
+DirectScores score(const ScopeView& scope, const RetrievalConfig& config, bool wants_strengths) {
+  const auto K = static_cast<Index>(scope.group_embeddings.size());
+  DirectScores direct;
+  switch (config.relation) {
+    case Relation::none:
+      direct.scores = MatrixOf<double>::Zero(K, K);
+      break;
+    case Relation::own:
+      direct.scores = MatrixOf<double>::Identity(K, K);
+      break;
+    case Relation::similarity:
+      direct.scores = score_similarity(scope.group_embeddings);
+      break;
+    case Relation::complementarity:
+      direct.scores = score_complementarity(scope.group_embeddings, config.principal_directions);
+      break;
+    case Relation::both: {
+      direct.scores = score_similarity(scope.group_embeddings);
+      MatrixOf<double> unlike =
+          score_complementarity(scope.group_embeddings, config.principal_directions);
+      standardize_rows(direct.scores);
+      standardize_rows(unlike);
+      direct.scores += unlike;
+      break;
+    }
+    case Relation::utility:
+      direct =
+          score_candidates(scope.queries, scope.group_embeddings, scope.grams, wants_strengths);
+      break;
+  }
+  return direct;
+}
+
+// r_k = s_k + lambda Std_j(s_k) Norm_j(f(x_k)), Eq. (refined_score)
+void refine_scores(MatrixOf<double>& scores, const DirectScores& direct,
+                   const Eigen::VectorXd& scales, const Scorer& scorer,
+                   const ScorerConfig& config) {
+  for (Index k = 0; k < scores.rows(); ++k) {
+    Eigen::VectorXd standardized = scores.row(k).transpose();
+    const double deviation = linalg::standardize(standardized);
+    Eigen::VectorXd refinement =
+        scorer.refine(build_scorer_features(direct, scales, k, config)).cast<double>();
+    linalg::standardize(refinement);
+    scores.row(k) +=
+        static_cast<double>(config.refinement_weight) * deviation * refinement.transpose();
+  }
+}
+
+void gather_training_rows(Retrieval& retrieval, const DirectScores& direct,
+                          const Eigen::VectorXd& scales, const ScorerConfig& config,
+                          const std::vector<Index>& targets, Index directions) {
+  const Index K = direct.scores.rows();
+  const auto rows = static_cast<Index>(targets.size()) * K;
+  retrieval.scorer_features.resize(rows, config.num_features(directions));
+  retrieval.score_targets.resize(rows);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Index first = static_cast<Index>(i) * K;
+    retrieval.scorer_features.middleRows(first, K) =
+        build_scorer_features(direct, scales, targets[i], config);
+    Eigen::VectorXd standardized = direct.scores.row(targets[i]).transpose();
+    linalg::standardize(standardized);
+    retrieval.score_targets.segment(first, K) = standardized.cast<Real>();
+  }
+}
+}  // namespace
+
+void read_settings(ConfigTable& table, RetrievalConfig& config) {
+  ConfigSection relation(table, "relation");
+  relation.read("kind", config.relation);
+  relation.read("principal_directions", config.principal_directions);
+  relation.require(config.principal_directions >= 1, "principal_directions",
+                   "a number of 1 or more");
+  ConfigSection retrieval(table, "retrieval");
+  retrieval.read("temperature", config.temperature);
+  retrieval.require(config.temperature > 0 && std::isfinite(config.temperature), "temperature",
+                    "a number above 0");
+  retrieval.read("clip", config.clip);
+  retrieval.require(config.clip > 0, "clip", "a number above 0");
+}
+
+Matrix build_scorer_features(const DirectScores& direct, const Eigen::VectorXd& candidate_scales,
+                             Index target, const ScorerConfig& config) {
+  const Index K = direct.scores.cols();
+  const Index directions = direct.strengths.cols();
+  Matrix features(K, config.num_features(directions));
+  Eigen::VectorXd values(K);
+  Index column = 0;
+  const auto put = [&] {
+    linalg::standardize(values);
+    features.col(column++) = values.cast<Real>();
+  };
+  if (config.uses_strengths) {
+    for (Index c = 0; c < directions; ++c) {
+      values = direct.strengths.col(c).segment(target * K, K).cast<double>();
+      put();
+    }
+  }
+  if (config.uses_scale) {
+    values = candidate_scales;
+    put();
+  }
+  if (config.uses_total) {
+    values = direct.scores.row(target).transpose().cwiseSqrt();
+    put();
+  }
+  return features;
+}
+
+MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores, double clip,
+                                  double temperature) {
+  MatrixOf<double> weights = retrieval_scores;
+  for (Index k = 0; k < weights.rows(); ++k) {
+    Eigen::VectorXd row = weights.row(k).transpose();
+    linalg::standardize(row);
+    row = row.cwiseMax(-clip).cwiseMin(clip);
+    linalg::softmax(row, temperature);
+    weights.row(k) = row.transpose();
+  }
+  return weights;
+}
+
+Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& config,
+                              const Scorer& scorer, const ScorerConfig& scorer_config,
+                              const std::vector<Index>& training_targets) {
+  const bool is_scored = config.relation == Relation::utility && scorer_config.is_used();
+  const DirectScores direct = score(scope, config, is_scored);
+  Retrieval retrieval;
+  retrieval.direct_scores = direct.scores;
+  retrieval.retrieval_scores = direct.scores;
+  if (is_scored) {
+    const Eigen::VectorXd scales = candidate_scales(scope.group_embeddings);
+    if (scorer.is_trained()) {
+      refine_scores(retrieval.retrieval_scores, direct, scales, scorer, scorer_config);
+    }
+    gather_training_rows(retrieval, direct, scales, scorer_config, training_targets,
+                         scope.queries[0].cols());
+  }
+  // The control has no candidates to weigh.
+  retrieval.aggregation_weights =
+      config.relation == Relation::own
+          ? direct.scores
+          : weigh_candidates(retrieval.retrieval_scores, config.clip, config.temperature);
+  return retrieval;
+}
+}  // namespace fedhur::server

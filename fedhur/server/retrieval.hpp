@@ -1,0 +1,65 @@
+// Which candidates can help a target, and with what weight: within one scope, for all targets.
+#pragma once
+#include "fedhur/server/relation_scores.hpp"
+#include "fedhur/server/scorer.hpp"
+
+namespace fedhur::server {
+enum class Relation : std::uint8_t {
+  none,             // nobody in particular: FedCIA
+  own,              // the target itself alone (a control)
+  similarity,       // who is like the target
+  complementarity,  // who is unlike it
+  both,             // the sum of the two, standardised
+  utility,          // who answers its utility query
+};
+
+struct RetrievalConfig {
+  Relation relation = Relation::utility;
+  Index principal_directions = 4;  // kappa; of complementarity
+  double temperature = 1.0;        // tau; towards 0 only the best candidate counts
+  double clip = 3.0;               // c; bounds what one client can take of another's weight
+};
+void read_settings(ConfigTable& table, RetrievalConfig& config);
+
+struct Retrieval {                       // of one scope; rows are targets, columns candidates
+  MatrixOf<double> direct_scores;        // s
+  MatrixOf<double> retrieval_scores;     // r
+  MatrixOf<double> aggregation_weights;  // alpha; rows sum to one
+  Matrix scorer_features;                // x of the pairs the scorer is trained on this round
+  Vector score_targets;                  // Norm_j(s) of the same
+};
+
+// x_kj of one target: a row per candidate, every column standardised over the candidates.
+[[nodiscard]] Matrix build_scorer_features(const DirectScores& direct,
+                                           const Eigen::VectorXd& candidate_scales, Index target,
+                                           const ScorerConfig& config);
+
+// alpha = softmax_j(clip(Norm_j(r), -c, c) / tau)
+[[nodiscard]] MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores,
+                                                double clip, double temperature);
+
+// What retrieval knows of a scope. `queries` are needed for Relation::utility alone.
+struct ScopeView {
+  const std::vector<Matrix>& group_embeddings;
+  const Matrix& grams;
+  const std::vector<Matrix>& queries;
+};
+
+// The scorer refines the direct scores as the last round left it; untrained, it says nothing.
+// `training_targets` are the targets whose pairs it will be trained on.
+[[nodiscard]] Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& config,
+                                            const Scorer& scorer, const ScorerConfig& scorer_config,
+                                            const std::vector<Index>& training_targets);
+}  // namespace fedhur::server
+
+template <>
+struct fedhur::EnumNames<fedhur::server::Relation> {
+  using enum fedhur::server::Relation;
+  static constexpr std::array<std::pair<std::string_view, server::Relation>, 6> names = {
+      {{"none", none},
+       {"own", own},
+       {"similarity", similarity},
+       {"complementarity", complementarity},
+       {"both", both},
+       {"utility", utility}}};
+};
