@@ -10,6 +10,7 @@
 #include "fedhur/base/parallel.hpp"
 #include "fedhur/client/client.hpp"
 #include "fedhur/federation/server_method.hpp"
+#include "fedhur/methods/round_watcher.hpp"
 
 namespace fedhur::methods {
 struct ServerContext {  // what every server half is made from
@@ -17,6 +18,7 @@ struct ServerContext {  // what every server half is made from
   Index num_items = 0;
   Rng rng{0};  // of the whole experiment
   const Executor* executor = nullptr;
+  const RoundWatcher* watcher = nullptr;  // may be none
 };
 
 struct ConfiguredMethod {

@@ -1,0 +1,60 @@
+// FedCIA: clients keep an embedding space of their own and agree on item-item filters. The server
+// averages the filters; each client fits its embeddings to the average.
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/filter_common.hpp"
+
+namespace fedhur::methods {
+namespace {
+using message::Message;
+
+class FedCiaClient : public FilterClient {
+ public:
+  using FilterClient::FilterClient;
+
+ private:
+  void follow(const Message& request, Message& /*reply*/) override {
+    if (request.kind != "finetune") client::refuse(request);
+    finetune(linalg::filter_of_factor(read_factor(request)));
+  }
+};
+
+class FedCiaServer : public federation::ServerMethod {
+ public:
+  FedCiaServer(const FilterMethodConfig& config, const ServerContext& context)
+      : rounds_(config, context) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    const server::Uploads uploads = rounds_.train(round, federation, notes);
+
+    const Stopwatch server;
+    const server::GlobalFilter& filter = rounds_.update_filter(uploads);
+    Message request{.kind = "finetune", .round = round, .arrays = {}};
+    request.arrays.set("global_factor", filter.factor());
+    notes.numbers["trace_kept"] = filter.trace_kept;
+    notes.seconds["server"] = server.seconds();
+
+    const Stopwatch fine_tuning;
+    (void)ask_all(federation, std::move(request));
+    notes.seconds["fine_tuning"] = fine_tuning.seconds();
+    return notes;
+  }
+
+  [[nodiscard]] NamedArrays save() const override {
+    NamedArrays state;
+    rounds_.save(state);
+    return state;
+  }
+  void restore(const NamedArrays& state) override { rounds_.restore(state); }
+
+ private:
+  FilterRounds rounds_;
+};
+}  // namespace
+
+Method make_fedcia() {
+  return describe_method<FilterMethodConfig, FedCiaServer, FedCiaClient>(
+      "fedcia", "item-item filters averaged; every client fits its own embeddings to them");
+}
+}  // namespace fedhur::methods

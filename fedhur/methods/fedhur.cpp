@@ -1,0 +1,308 @@
+// FedHUR: clients agree on item-item filters as in FedCIA, and every client gets one of its own:
+// the global filter plus what those clients know that can help it, from coarse item groups to
+// items.
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/linalg/symmetric.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/fedhur_config.hpp"
+#include "fedhur/methods/fedhur_messages.hpp"
+#include "fedhur/methods/fedhur_watch.hpp"
+#include "fedhur/server/personalization.hpp"
+#include "fedhur/server/relation_filters.hpp"
+
+namespace fedhur::methods {
+namespace {
+using linalg::ItemHierarchy;
+using linalg::RelationFilter;
+using message::Message;
+using server::GlobalFilter;
+using server::Uploads;
+
+class FedHurClient : public FilterClient {
+ public:
+  FedHurClient(const FedHurConfig& config, const client::ClientContext& context)
+      : FilterClient(config.common, context), config_(config), rng_(context.rng) {}
+
+ private:
+  void follow(const Message& request, Message& reply) override {
+    if (request.kind == "query") {
+      guidance_ = read_guidance(request, config_, training().num_items());
+      if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries());
+    } else if (request.kind == "finetune") {
+      if (!guidance_) throw ProtocolError("'finetune' came before 'query'");
+      finetune(read_personalized_filter(request, config_, *guidance_));
+      guidance_.reset();
+    } else {
+      client::refuse(request);
+    }
+  }
+
+  // Q of every scope, one below the other.
+  [[nodiscard]] Matrix build_queries() const {
+    const Guidance& guidance = *guidance_;
+    const Matrix& embeddings = uploaded_embeddings();
+    const auto groups = linalg::average_all_groups(embeddings, *guidance.hierarchy);
+    Matrix queries(guidance.hierarchy->num_members(), config_.query.directions);
+    Index row = 0;
+    for (Index s = 0; s < guidance.hierarchy->num_scopes(); ++s) {
+      const linalg::Scope& scope = guidance.hierarchy->scopes[static_cast<std::size_t>(s)];
+      const Index m = scope.num_members();
+      queries.middleRows(row, m) = client::project_query(
+          scope.is_of_items() ? linalg::average_groups(embeddings, scope)
+                              : groups[static_cast<std::size_t>(s)],
+          guidance.filters[static_cast<std::size_t>(s)],
+          guidance.spectral_norms[static_cast<std::size_t>(s)],
+          client::draw_projection(rng_, s, m, config_.query.directions), config_.query);
+      row += m;
+    }
+    return queries;
+  }
+
+  FedHurConfig config_;
+  Rng rng_;
+  std::optional<Guidance> guidance_;  // between "query" and "finetune" of one round
+};
+
+class FedHurServer : public federation::ServerMethod {
+ public:
+  FedHurServer(const FedHurConfig& config, const ServerContext& context)
+      : config_(config),
+        rounds_(config.common, context),
+        scorer_(config.scorer.num_features(config.query.directions), config.scorer, context.rng) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    const Uploads uploads = rounds_.train(round, federation, notes);
+
+    const Stopwatch mining;
+    const GlobalFilter& global = rounds_.update_filter(uploads);
+    notes.numbers["trace_kept"] = global.trace_kept;
+    Mined mined = mine(round, uploads, global);
+    const double mining_seconds = mining.seconds();
+
+    const Stopwatch asking;
+    std::vector<Matrix> queries = ask_queries(round, federation, mined);
+    notes.seconds["query"] = asking.seconds();
+
+    const Stopwatch retrieving;
+    const Personalization personal = personalize(round, uploads, mined, queries, notes);
+    notes.seconds["server"] = mining_seconds + retrieving.seconds();
+    show(round, uploads, mined, queries, personal);
+
+    const Stopwatch fine_tuning;
+    const Message finetune{.kind = "finetune", .round = round, .arrays = {}};
+    (void)federation.exchange(
+        requests_for(num_clients(), finetune, [&](Index client, NamedArrays& arrays) {
+          if (config_.has_relations()) {
+            arrays.set("residuals", Array(personal.residuals[static_cast<std::size_t>(client)]));
+          }
+        }));
+    notes.seconds["fine_tuning"] = fine_tuning.seconds();
+    return notes;
+  }
+
+  [[nodiscard]] NamedArrays save() const override {
+    NamedArrays state;
+    rounds_.save(state);
+    scorer_.save(state);
+    return state;
+  }
+  void restore(const NamedArrays& state) override {
+    rounds_.restore(state);
+    scorer_.restore(state);
+  }
+
+ private:
+  // What the server learns from the uploads of a round.
+  struct Mined {
+    const GlobalFilter* global = nullptr;
+    Matrix global_item_embeddings;  // E_g
+    Matrix global_factor;           // V Lambda^(1/2)
+    ItemHierarchy hierarchy;
+    std::optional<server::GroupEmbeddings> group_embeddings;
+    std::vector<RelationFilter> filters;  // F_g by scope
+    std::vector<double> spectral_norms;
+  };
+  // What makes the clients' filters, and how it came about where somebody watches.
+  struct Personalization {
+    std::vector<Shared<Matrix>> residuals;  // by client, packed scope by scope
+    std::vector<server::Retrieval> retrievals;
+  };
+
+  [[nodiscard]] Index num_clients() const { return rounds_.context().num_clients; }
+  [[nodiscard]] const Executor& executor() const { return *rounds_.context().executor; }
+  [[nodiscard]] bool is_single() const { return config_.structure == Structure::single; }
+
+  [[nodiscard]] Mined mine(Round round, const Uploads& uploads, const GlobalFilter& global) const {
+    Mined mined;
+    mined.global = &global;
+    mined.global_factor = global.factor();
+    if (!config_.has_relations()) return mined;
+    mined.global_item_embeddings = server::average_embeddings(uploads, executor());
+    mined.hierarchy = is_single()
+                          ? linalg::hierarchy_of_items(rounds_.context().num_items)
+                          : server::build_item_hierarchy(
+                                mined.global_item_embeddings, config_.hierarchy,
+                                rounds_.context().rng.stream(Draw::clustering, round), executor());
+    mined.group_embeddings.emplace(uploads, mined.hierarchy, executor());
+    mined.filters =
+        server::build_relation_filters(*mined.group_embeddings, mined.hierarchy,
+                                       mined.global_factor, config_.level_weights, executor());
+    mined.spectral_norms.resize(mined.filters.size());
+    if (config_.asks_queries()) {
+      executor().for_each(mined.hierarchy.num_scopes(), [&](Index scope) {
+        const auto s = static_cast<std::size_t>(scope);
+        mined.spectral_norms[s] = mined.filters[s].spectral_norm();
+      });
+    }
+    return mined;
+  }
+
+  [[nodiscard]] std::vector<Matrix> ask_queries(Round round, federation::Federation& federation,
+                                                const Mined& mined) const {
+    Message request{.kind = "query", .round = round, .arrays = {}};
+    put_guidance(request, config_, mined.global_factor, mined.hierarchy, mined.filters,
+                 mined.spectral_norms);
+    const auto answers = ask_all(federation, std::move(request));
+    std::vector<Matrix> queries;
+    if (!config_.asks_queries()) return queries;
+    for (const auto& answer : answers) {
+      queries.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
+        return *arrays.finite_matrix("projected_query", mined.hierarchy.num_members(),
+                                     config_.query.directions);
+      }));
+    }
+    return queries;
+  }
+
+  // Scores, weights and residual filters, scope by scope; then the scorer learns from this round.
+  [[nodiscard]] Personalization personalize(Round round, const Uploads& uploads, const Mined& mined,
+                                            const std::vector<Matrix>& queries,
+                                            federation::RoundNotes& notes) {
+    Personalization personal;
+    if (!config_.has_relations()) return personal;
+    const ItemHierarchy& hierarchy = mined.hierarchy;
+    const auto num_scopes = hierarchy.scopes.size();
+    const auto training_targets = draw_training_targets(round, hierarchy.num_scopes());
+    std::vector<Matrix> residuals(uploads.size());
+    for (Matrix& own : residuals) own.resize(1, num_residual_numbers(mined));
+    std::vector<Index> first_member = {0};
+    std::vector<Index> first_number = {0};
+    for (const linalg::Scope& scope : hierarchy.scopes) {
+      first_member.push_back(first_member.back() + scope.num_members());
+      first_number.push_back(first_number.back() + linalg::packed_size(scope.num_members()));
+    }
+    personal.retrievals.resize(num_scopes);
+    executor().for_each(hierarchy.num_scopes(), [&](Index scope) {
+      const auto s = static_cast<std::size_t>(scope);
+      const std::vector<Matrix> Z = mined.group_embeddings->of_scope(scope);
+      std::vector<Matrix> Q;
+      for (const Matrix& query : queries) {
+        Q.push_back(query.middleRows(first_member[s], hierarchy.scopes[s].num_members()));
+      }
+      // The one scope of all items is mixed in the global basis instead.
+      const Matrix grams = server::pack_grams(is_single() ? in_global_basis(Z, mined) : Z);
+      const Matrix no_grams;
+      auto& retrieval = personal.retrievals[s];
+      retrieval = server::retrieve_candidates(
+          {.group_embeddings = Z, .grams = is_single() ? no_grams : grams, .queries = Q},
+          config_.retrieval, scorer_, config_.scorer, training_targets[s]);
+      const auto& alpha = retrieval.aggregation_weights;
+      const bool averages_parameters =
+          config_.coarse == Coarse::parameters && hierarchy.scopes[s].level == 0 && !is_single();
+      const Matrix R = averages_parameters ? server::mix_parameters(alpha, Z, grams)
+                                           : server::mix_residuals(alpha, grams);
+      for (std::size_t k = 0; k < residuals.size(); ++k) {
+        residuals[k].middleCols(first_number[s], R.cols()) = R.row(static_cast<Index>(k));
+      }
+    });
+    for (Matrix& own : residuals) {
+      personal.residuals.push_back(std::make_shared<const Matrix>(std::move(own)));
+    }
+    learn(personal.retrievals, notes);
+    return personal;
+  }
+
+  // V^T E_j of all candidates.
+  [[nodiscard]] static std::vector<Matrix> in_global_basis(const std::vector<Matrix>& embeddings,
+                                                           const Mined& mined) {
+    std::vector<Matrix> coordinates;
+    for (const Matrix& own : embeddings) {
+      coordinates.push_back(mined.global->basis.transpose() * own);
+    }
+    return coordinates;
+  }
+
+  [[nodiscard]] Index num_residual_numbers(const Mined& mined) const {
+    return is_single() ? linalg::packed_size(mined.global->basis.cols())
+                       : mined.hierarchy.num_packed();
+  }
+
+  // Pairs of a scope and a target whose candidates the scorer is trained on.
+  [[nodiscard]] std::vector<std::vector<Index>> draw_training_targets(Round round,
+                                                                      Index num_scopes) const {
+    std::vector<std::vector<Index>> targets(static_cast<std::size_t>(num_scopes));
+    if (!config_.scorer.is_used()) return targets;
+    Rng rng = rounds_.context().rng.stream(Draw::scorer_rows, round);
+    const Index count = std::max<Index>(1, config_.scorer.training_rows / num_clients());
+    for (Index i = 0; i < std::min(count, num_scopes * num_clients()); ++i) {
+      const auto scope =
+          static_cast<std::size_t>(rng.below(static_cast<std::uint64_t>(num_scopes)));
+      targets[scope].push_back(
+          static_cast<Index>(rng.below(static_cast<std::uint64_t>(num_clients()))));
+    }
+    return targets;
+  }
+
+  void learn(const std::vector<server::Retrieval>& retrievals, federation::RoundNotes& notes) {
+    Index num_rows = 0;
+    double entropy = 0.0;
+    double own_weight = 0.0;
+    for (const auto& retrieval : retrievals) {
+      num_rows += retrieval.scorer_features.rows();
+      entropy += server::relation_entropy(retrieval.aggregation_weights);
+      own_weight += retrieval.aggregation_weights.diagonal().mean();
+    }
+    notes.numbers["relation_entropy"] = entropy / static_cast<double>(retrievals.size());
+    notes.numbers["own_weight"] = own_weight / static_cast<double>(retrievals.size());
+    if (num_rows == 0) return;
+    Matrix features(num_rows, config_.scorer.num_features(config_.query.directions));
+    Vector targets(num_rows);
+    Index row = 0;
+    for (const auto& retrieval : retrievals) {
+      const Index count = retrieval.scorer_features.rows();
+      if (count == 0) continue;
+      features.middleRows(row, count) = retrieval.scorer_features;
+      targets.segment(row, count) = retrieval.score_targets;
+      row += count;
+    }
+    notes.numbers["score_loss"] = scorer_.update(features, targets);
+  }
+
+  void show(Round round, const Uploads& uploads, const Mined& mined,
+            const std::vector<Matrix>& queries, const Personalization& personal) const {
+    const RoundWatcher* watcher = rounds_.context().watcher;
+    if (watcher == nullptr || watcher->round != round) return;
+    show_uploads(*watcher, uploads, *mined.global);
+    if (!config_.has_relations()) return;
+    watcher->show_matrix("global_item_embeddings", mined.global_item_embeddings);
+    show_relations(*watcher, {.config = config_,
+                              .rng = rounds_.context().rng,
+                              .hierarchy = mined.hierarchy,
+                              .filters = mined.filters,
+                              .queries = queries,
+                              .retrievals = personal.retrievals,
+                              .residuals = personal.residuals});
+  }
+
+  FedHurConfig config_;
+  FilterRounds rounds_;
+  server::Scorer scorer_;
+};
+}  // namespace
+
+Method make_fedhur() {
+  return describe_method<FedHurConfig, FedHurServer, FedHurClient>(
+      "fedhur", "item-item filters, one of its own for every client, by what each still needs");
+}
+}  // namespace fedhur::methods

@@ -1,0 +1,21 @@
+// Shows a round of FedHUR to whoever watches it.
+#pragma once
+#include "fedhur/linalg/relation_filter.hpp"
+#include "fedhur/methods/fedhur_config.hpp"
+#include "fedhur/methods/round_watcher.hpp"
+
+namespace fedhur::methods {
+struct RoundView {
+  const FedHurConfig& config;
+  const Rng& rng;
+  const linalg::ItemHierarchy& hierarchy;
+  const std::vector<linalg::RelationFilter>& filters;  // F_g as the clients use them
+  const std::vector<Matrix>& queries;                  // by client, all scopes
+  const std::vector<server::Retrieval>& retrievals;    // by scope
+  const std::vector<Shared<Matrix>>& residuals;        // by client, packed
+};
+
+void show_uploads(const RoundWatcher& watcher, const server::Uploads& uploads,
+                  const server::GlobalFilter& global);
+void show_relations(const RoundWatcher& watcher, const RoundView& view);
+}  // namespace fedhur::methods

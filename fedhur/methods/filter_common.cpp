@@ -1,0 +1,104 @@
+#include "fedhur/methods/filter_common.hpp"
+
+#include <cmath>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/methods/common.hpp"
+
+namespace fedhur::methods {
+using message::Message;
+
+void read_settings(ConfigTable& table, FilterMethodConfig& config) {
+  read_settings(table, config.training);
+  read_settings(table, config.global_filter);
+  read_settings(table, config.fine_tuning);
+  ConfigSection noise(table, "noise");
+  noise.read("laplace_scale", config.laplace_scale);
+  noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
+                "a number of 0 or more");
+}
+
+FilterClient::FilterClient(const FilterMethodConfig& config, client::ClientContext context)
+    : TrainingClient(config.training, context),
+      config_(config),
+      rng_(context.rng),
+      id_(context.id) {}
+
+Message FilterClient::answer(const Message& request) {
+  Message reply = reply_to(request);
+  if (request.kind == "start") {
+    training().set_item_embeddings(request.arrays.finite_matrix(
+        "item_embeddings", training().num_items(), config_.training.embedding_dim));
+  } else if (request.kind == "train") {
+    put_loss(reply, training().train(request.round));
+    uploaded_ = add_noise(training().item_embeddings(), request.round);
+    reply.arrays.set("item_embeddings", Array(uploaded_));
+  } else {
+    follow(request, reply);
+  }
+  return reply;
+}
+
+void FilterClient::finetune(const linalg::ItemFilter& filter) {
+  training().set_item_embeddings(std::make_shared<const Matrix>(
+      client::finetune(*training().item_embeddings(), filter, config_.fine_tuning)));
+  uploaded_ = nullptr;
+}
+
+const Matrix& FilterClient::read_factor(const Message& request) {
+  const Index rank = request.arrays.matrix("global_factor").cols();
+  return *request.arrays.finite_matrix("global_factor", training().num_items(), rank);
+}
+
+Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round round) const {
+  if (config_.laplace_scale == 0.0F) return embeddings;
+  // The published noise lies on the n x n filter; on the embeddings it protects what really leaves.
+  Rng rng = rng_.stream(Draw::noise, id_, round);
+  Matrix noisy = *embeddings;
+  for (Index i = 0; i < noisy.size(); ++i) {
+    const double u = rng.uniform() - 0.5;
+    const double magnitude = -std::log(1.0 - 2.0 * std::abs(u));
+    noisy.data()[i] += config_.laplace_scale * static_cast<Real>(u < 0.0 ? -magnitude : magnitude);
+  }
+  return std::make_shared<const Matrix>(std::move(noisy));
+}
+
+FilterRounds::FilterRounds(const FilterMethodConfig& config, const ServerContext& context)
+    : config_(config), context_(context) {}
+
+server::Uploads FilterRounds::train(Round round, federation::Federation& federation,
+                                    federation::RoundNotes& notes) const {
+  const Index dim = config_.training.embedding_dim;
+  if (round == 0) {
+    Message start{.kind = "start", .round = round, .arrays = {}};
+    start.arrays.set("item_embeddings",
+                     normal_matrix(context_.num_items, dim, config_.training.init_std,
+                                   context_.rng.stream(Draw::item_init)));
+    (void)ask_all(federation, std::move(start));
+  }
+  const Stopwatch watch;
+  const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+  notes.loss = mean_loss(answers);
+  server::Uploads uploads;
+  for (const auto& answer : answers) {
+    uploads.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
+      return arrays.finite_matrix("item_embeddings", context_.num_items, dim);
+    }));
+  }
+  notes.seconds["local_training"] = watch.seconds();
+  return uploads;
+}
+
+const server::GlobalFilter& FilterRounds::update_filter(const server::Uploads& uploads) {
+  filter_ = server::compute_global_filter(uploads, config_.global_filter, filter_.basis,
+                                          context_.rng.stream(Draw::subspace), *context_.executor);
+  return filter_;
+}
+
+void FilterRounds::save(NamedArrays& state) const { state.set("global_basis", filter_.basis); }
+
+void FilterRounds::restore(const NamedArrays& state) {
+  filter_.basis = state.matrix("global_basis");
+}
+}  // namespace fedhur::methods

@@ -1,0 +1,76 @@
+// What FedCIA and FedHUR have in common: item embeddings go up, a filter comes down, and every
+// client fits its own embeddings to it.
+#pragma once
+#include "fedhur/client/fine_tuning.hpp"
+#include "fedhur/client/training_client.hpp"
+#include "fedhur/methods/method.hpp"
+#include "fedhur/server/global_information.hpp"
+
+namespace fedhur::methods {
+struct FilterMethodConfig {
+  client::LocalTrainingConfig training;
+  client::FineTuningConfig fine_tuning;
+  server::GlobalFilterConfig global_filter;
+  Real laplace_scale = 0.0F;  // b; noise on every uploaded number, drawn anew each round
+};
+void read_settings(ConfigTable& table, FilterMethodConfig& config);
+
+// Answers "start" (takes the shared first embeddings) and "train" (uploads the trained ones); what
+// comes back after that is the method's own.
+class FilterClient : public client::TrainingClient {
+ public:
+  FilterClient(const FilterMethodConfig& config, client::ClientContext context);
+  message::Message answer(const message::Message& request) override;
+
+ protected:
+  // A request of another kind.
+  virtual void follow(const message::Message& request, message::Message& reply) = 0;
+  void finetune(const linalg::ItemFilter& filter);
+  // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
+  [[nodiscard]] const Matrix& read_factor(const message::Message& request);
+  // As uploaded in this round: what the server sees of this client.
+  [[nodiscard]] const Matrix& uploaded_embeddings() const { return *uploaded_; }
+  [[nodiscard]] const FilterMethodConfig& config() const { return config_; }
+
+ private:
+  [[nodiscard]] Shared<Matrix> add_noise(const Shared<Matrix>& embeddings, Round round) const;
+  FilterMethodConfig config_;
+  Rng rng_;
+  ClientId id_;
+  Shared<Matrix> uploaded_;
+};
+
+// The server's side of the same: the shared start, the uploads of a round, and the global filter,
+// whose basis the next round starts from.
+class FilterRounds {
+ public:
+  FilterRounds(const FilterMethodConfig& config, const ServerContext& context);
+  // Sends the start in round 0, asks all clients to train, and notes loss and time.
+  [[nodiscard]] server::Uploads train(Round round, federation::Federation& federation,
+                                      federation::RoundNotes& notes) const;
+  [[nodiscard]] const server::GlobalFilter& update_filter(const server::Uploads& uploads);
+  [[nodiscard]] const ServerContext& context() const { return context_; }
+
+  void save(NamedArrays& state) const;
+  void restore(const NamedArrays& state);
+
+ private:
+  FilterMethodConfig config_;
+  ServerContext context_;
+  server::GlobalFilter filter_;
+};
+
+// One message per client, `put` fills in what differs.
+template <class Put>
+[[nodiscard]] std::vector<federation::Request> requests_for(Index num_clients,
+                                                            const message::Message& common,
+                                                            const Put& put) {
+  std::vector<federation::Request> requests;
+  for (Index client = 0; client < num_clients; ++client) {
+    auto own = std::make_shared<message::Message>(common);
+    put(client, own->arrays);
+    requests.push_back({.client = client_id(client), .message = std::move(own)});
+  }
+  return requests;
+}
+}  // namespace fedhur::methods
