@@ -61,6 +61,12 @@ double Rng::normal() {  // Box-Muller; the sine half is dropped so that a draw h
   return radius * std::cos(2.0 * std::numbers::pi * uniform());
 }
 
+std::pair<double, double> Rng::normal_pair() {
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
+  const double angle = 2.0 * std::numbers::pi * uniform();
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
 double Rng::gamma(double shape) {  // Marsaglia and Tsang; shapes below 1 by boosting
   if (shape < 1.0) {
     const double boost = std::pow(1.0 - uniform(), 1.0 / shape);

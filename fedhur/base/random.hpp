@@ -38,9 +38,11 @@ class Rng {
 
   [[nodiscard]] std::uint64_t next();  // 64 random bits
   [[nodiscard]] std::uint64_t below(
-      std::uint64_t bound);                  // uniform in [0, bound), unbiased; bound > 0
-  [[nodiscard]] double uniform();            // in [0, 1)
-  [[nodiscard]] double normal();             // mean 0, variance 1
+      std::uint64_t bound);        // uniform in [0, bound), unbiased; bound > 0
+  [[nodiscard]] double uniform();  // in [0, 1)
+  [[nodiscard]] double normal();   // mean 0, variance 1
+  // Two independent ones for little more than the price of one.
+  [[nodiscard]] std::pair<double, double> normal_pair();
   [[nodiscard]] double gamma(double shape);  // scale 1; shape > 0
 
   template <class T>

@@ -23,10 +23,13 @@ void read_settings(ConfigTable& table, FineTuningConfig& config) {
 
 Matrix finetune_exactly(ConstMatrixRef item_embeddings, const linalg::ItemFilter& filter,
                         Index passes) {
-  const Matrix T = linalg::best_factor(filter, item_embeddings, passes);
-  const MatrixOf<double> O =
-      linalg::polar_factor((T.transpose() * item_embeddings).cast<double>());  // Procrustes
-  return T * O.cast<Real>();
+  const linalg::ItemFactor T = linalg::best_factor(filter, item_embeddings, passes);
+  if (T.small.cols() == 0) return Matrix::Zero(item_embeddings.rows(), item_embeddings.cols());
+  const MatrixOf<double> overlap =
+      (item_embeddings.transpose() * *T.tall).cast<double>() * T.small;  // E^T T
+  const MatrixOf<double> O = linalg::polar_factor(overlap);              // Procrustes
+  const Matrix rotated = (T.small * O.transpose()).cast<Real>();
+  return *T.tall * rotated;
 }
 
 Matrix finetune_by_gradient(Matrix item_embeddings, const linalg::ItemFilter& filter,

@@ -11,7 +11,7 @@ enum class FineTuneSolver : std::uint8_t {
 
 struct FineTuningConfig {
   FineTuneSolver solver = FineTuneSolver::exact;
-  Index passes = 2;   // exact: applications of a filter with blocks; each costs n (2r + m) d
+  Index passes = 1;   // exact: applications of a filter with blocks; each costs n (2r + m) d
   Index steps = 100;  // J; gradient only
   Real learning_rate = 0.1F;  // of a gradient step
   Real weight_decay = 0.0F;   // of a gradient step
@@ -24,7 +24,7 @@ void read_settings(ConfigTable& table, FineTuningConfig& config);
 [[nodiscard]] Matrix finetune(ConstMatrixRef item_embeddings, const linalg::ItemFilter& filter,
                               const FineTuningConfig& config);
 
-// The two solvers: T polar(T^T E) for the best factor T, and J steps of
+// The two solvers: T O^T with the polar factor O of E^T T for the best factor T, and J steps of
 // E <- E - rate * ((M + M^T) E / ||M||_F + decay * E), M = E E^T - filter.
 [[nodiscard]] Matrix finetune_exactly(ConstMatrixRef item_embeddings,
                                       const linalg::ItemFilter& filter, Index passes);

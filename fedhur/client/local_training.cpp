@@ -7,20 +7,6 @@
 #include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::client {
-namespace {
-void save_optimizer(PrivateState& state, const std::string& name, const linalg::Adam& optimizer) {
-  state.set(name + "_first_moments", optimizer.first_moments());
-  state.set(name + "_second_moments", optimizer.second_moments());
-  state.set_number(name + "_steps", static_cast<double>(optimizer.num_steps()));
-}
-
-void restore_optimizer(const PrivateState& state, const std::string& name,
-                       linalg::Adam& optimizer) {
-  optimizer.restore(state.matrix(name + "_first_moments"), state.matrix(name + "_second_moments"),
-                    static_cast<std::int64_t>(state.number(name + "_steps")));
-}
-}  // namespace
-
 void read_settings(ConfigTable& table, LocalTrainingConfig& config) {
   ConfigSection model(table, "model");
   model.read("embedding_dim", config.embedding_dim);
@@ -131,15 +117,15 @@ PrivateState LocalTraining::model() const {
 
 PrivateState LocalTraining::save() const {
   PrivateState state = model();
-  save_optimizer(state, "user", user_optimizer_);
-  save_optimizer(state, "item", item_optimizer_);
+  linalg::save_adam(state, "user", user_optimizer_);
+  linalg::save_adam(state, "item", item_optimizer_);
   return state;
 }
 
 void LocalTraining::restore(const PrivateState& state) {
   model_.user_vectors = state.matrix("user_vectors");
   set_item_embeddings(state.shared_matrix("item_embeddings"));
-  restore_optimizer(state, "user", user_optimizer_);
-  restore_optimizer(state, "item", item_optimizer_);
+  linalg::restore_adam(state, "user", user_optimizer_);
+  linalg::restore_adam(state, "item", item_optimizer_);
 }
 }  // namespace fedhur::client

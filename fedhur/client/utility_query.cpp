@@ -1,6 +1,5 @@
 #include "fedhur/client/utility_query.hpp"
 
-#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/linalg/normalize.hpp"
 
 namespace fedhur::client {
@@ -17,7 +16,15 @@ void read_settings(ConfigTable& table, QueryConfig& config) {
 }
 
 Matrix draw_projection(const Rng& rng, Index scope, Index num_members, Index directions) {
-  return normal_matrix(num_members, directions, 1.0F, rng.stream(Draw::projection, scope));
+  Rng own = rng.stream(Draw::projection, scope);
+  Matrix projection(num_members, directions);
+  Real* entries = projection.data();
+  for (Index i = 0; i < projection.size(); i += 2) {
+    const auto [first, second] = own.normal_pair();
+    entries[i] = static_cast<Real>(first);
+    if (i + 1 < projection.size()) entries[i + 1] = static_cast<Real>(second);
+  }
+  return projection;
 }
 
 Matrix project_query(ConstMatrixRef group_embeddings, const linalg::RelationFilter& global_filter,

@@ -29,12 +29,26 @@ void RowGradient::clear() {
 
 Adam::Adam(Index num_rows, Index num_cols, const AdamConfig& config)
     : config_(config),
-      first_(Matrix::Zero(num_rows, num_cols)),
-      second_(Matrix::Zero(num_rows, num_cols)),
-      moved_(static_cast<std::size_t>(num_rows), 0) {}
+      num_rows_(num_rows),
+      has_moved_(static_cast<std::size_t>(num_rows), 0),
+      first_(0, num_cols),
+      second_(0, num_cols) {}
+
+void Adam::note_moved(Index row) {
+  has_moved_[static_cast<std::size_t>(row)] = 1;
+  const Index slot = num_moved();
+  moved_.push_back(static_cast<std::int32_t>(row));
+  if (slot >= first_.rows()) {
+    const Index room = std::min(num_rows_, std::max<Index>(64, slot + slot / 2));
+    first_.conservativeResize(room, Eigen::NoChange);
+    second_.conservativeResize(room, Eigen::NoChange);
+  }
+  first_.row(slot).setZero();
+  second_.row(slot).setZero();
+}
 
 void Adam::step(MatrixRef parameters, const RowGradient& gradient, Real learning_rate) {
-  expects(parameters.rows() == first_.rows() && parameters.cols() == first_.cols(),
+  expects(parameters.rows() == num_rows_ && parameters.cols() == first_.cols(),
           "parameters have the optimiser's shape");
   ++num_steps_;
   const auto steps = static_cast<double>(num_steps_);
@@ -46,27 +60,42 @@ void Adam::step(MatrixRef parameters, const RowGradient& gradient, Real learning
                                 (1.0 - std::pow(static_cast<double>(config_.beta1), steps))),
       .second_scale =
           static_cast<Real>(1.0 / (1.0 - std::pow(static_cast<double>(config_.beta2), steps)))};
-  for (Index row = 0; row < first_.rows(); ++row) {
-    const Real* row_gradient = gradient.find(row);
-    char& moved = moved_[static_cast<std::size_t>(row)];
-    if (row_gradient != nullptr) moved = 1;
-    // Zero moments and a zero gradient move nothing: skipping such a row is exact.
-    if (moved == 0) continue;
-    adam_row(parameters.row(row).data(), first_.row(row).data(), second_.row(row).data(),
-             row_gradient, first_.cols(), shared);
+  for (const std::int32_t row : gradient.touched()) {
+    if (has_moved_[static_cast<std::size_t>(row)] == 0) note_moved(row);
+  }
+  // Zero moments and a zero gradient move nothing: leaving such rows out is exact.
+  for (Index slot = 0; slot < num_moved(); ++slot) {
+    const Index row = moved_[static_cast<std::size_t>(slot)];
+    adam_row(parameters.row(row).data(), first_.row(slot).data(), second_.row(slot).data(),
+             gradient.find(row), first_.cols(), shared);
   }
 }
 
-void Adam::restore(Matrix first_moments, Matrix second_moments, std::int64_t num_steps) {
-  expects(first_moments.rows() == first_.rows() && first_moments.cols() == first_.cols() &&
-              second_moments.rows() == first_.rows() && second_moments.cols() == first_.cols(),
+Adam::State Adam::save() const {
+  State state{.rows = MatrixOf<std::int32_t>(1, num_moved()),
+              .first_moments = first_.topRows(num_moved()),
+              .second_moments = second_.topRows(num_moved()),
+              .num_steps = num_steps_};
+  std::copy(moved_.begin(), moved_.end(), state.rows.data());
+  return state;
+}
+
+void Adam::restore(const State& state) {
+  const Index count = state.rows.size();
+  expects(state.first_moments.rows() == count && state.second_moments.rows() == count &&
+              state.first_moments.cols() == first_.cols() &&
+              state.second_moments.cols() == first_.cols(),
           "moments have the optimiser's shape");
-  first_ = std::move(first_moments);
-  second_ = std::move(second_moments);
-  num_steps_ = num_steps;
-  for (Index row = 0; row < first_.rows(); ++row) {
-    moved_[static_cast<std::size_t>(row)] =
-        first_.row(row).isZero(0) && second_.row(row).isZero(0) ? 0 : 1;
+  moved_.clear();
+  std::fill(has_moved_.begin(), has_moved_.end(), 0);
+  for (Index i = 0; i < count; ++i) {
+    const std::int32_t row = state.rows(0, i);
+    expects(row >= 0 && row < num_rows_ && has_moved_[static_cast<std::size_t>(row)] == 0,
+            "moments are of rows of the table, once each");
+    note_moved(row);
   }
+  first_.topRows(count) = state.first_moments;
+  second_.topRows(count) = state.second_moments;
+  num_steps_ = state.num_steps;
 }
 }  // namespace fedhur::linalg

@@ -1,6 +1,8 @@
 // Adam with dense semantics: rows without a gradient in this step still decay and still move.
 #pragma once
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fedhur/base/matrix.hpp"
@@ -22,6 +24,8 @@ class RowGradient {
     return slot < 0 ? nullptr : values_.row(slot).data();
   }
   void clear();
+  // The rows of the gradient, in the order in which they were first touched.
+  [[nodiscard]] const std::vector<std::int32_t>& touched() const { return touched_; }
 
  private:
   std::vector<std::int32_t> slots_;  // row of values_, or -1
@@ -35,21 +39,49 @@ struct AdamConfig {
   Real epsilon = 1e-8F;
 };
 
+// Moments are kept for the rows that ever had a gradient: those of the others are zero, and where a
+// client touches few of very many items, storing them would be most of its memory.
 class Adam {
  public:
   Adam(Index num_rows, Index num_cols, const AdamConfig& config = {});
   void step(MatrixRef parameters, const RowGradient& gradient, Real learning_rate);
-
-  [[nodiscard]] const Matrix& first_moments() const { return first_; }
-  [[nodiscard]] const Matrix& second_moments() const { return second_; }
   [[nodiscard]] std::int64_t num_steps() const { return num_steps_; }
-  void restore(Matrix first_moments, Matrix second_moments, std::int64_t num_steps);
+
+  struct State {
+    MatrixOf<std::int32_t> rows;  // 1 x m, in the order of their first gradient
+    Matrix first_moments;         // m x num_cols
+    Matrix second_moments;
+    std::int64_t num_steps = 0;
+  };
+  [[nodiscard]] State save() const;
+  void restore(const State& state);
 
  private:
+  void note_moved(Index row);
+  [[nodiscard]] Index num_moved() const { return static_cast<Index>(moved_.size()); }
   AdamConfig config_;
-  Matrix first_;
+  Index num_rows_;
+  std::vector<char> has_moved_;      // by row
+  std::vector<std::int32_t> moved_;  // rows with moments; the place in here is the row below
+  Matrix first_;                     // with room for more rows than have moved
   Matrix second_;
   std::int64_t num_steps_ = 0;
-  std::vector<char> moved_;  // rows that ever had a gradient; the others have zero moments
 };
+
+// To and from anything that keeps arrays by name.
+template <class Store>
+void save_adam(Store& store, const std::string& name, const Adam& optimizer) {
+  Adam::State state = optimizer.save();
+  store.set(name + "_rows", std::move(state.rows));
+  store.set(name + "_first_moments", std::move(state.first_moments));
+  store.set(name + "_second_moments", std::move(state.second_moments));
+  store.set_number(name + "_steps", static_cast<double>(state.num_steps));
+}
+template <class Store>
+void restore_adam(const Store& store, const std::string& name, Adam& optimizer) {
+  optimizer.restore({.rows = store.integers(name + "_rows"),
+                     .first_moments = store.matrix(name + "_first_moments"),
+                     .second_moments = store.matrix(name + "_second_moments"),
+                     .num_steps = static_cast<std::int64_t>(store.number(name + "_steps"))});
+}
 }  // namespace fedhur::linalg

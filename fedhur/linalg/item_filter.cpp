@@ -72,20 +72,33 @@ double squared_norm_of_blocks(const ItemFilter& filter) {
   return squared_norm_below(filter, first_child, 0, 0.0);
 }
 
-// Q^T filter Q for orthonormal columns Q.
-Square project(const ItemFilter& filter, const Matrix& Q) {
-  const Matrix coordinates = filter.basis->transpose() * Q;
-  Square core = coordinates.transpose().cast<double>() *
-                (filter.values.asDiagonal() * coordinates.cast<double>());
-  core += (Q.transpose() * filter.apply_blocks(Q)).cast<double>();
+// X^T X, of which only the upper half is computed.
+Square gram_of(const Matrix& X) {
+  Matrix gram = Matrix::Zero(X.cols(), X.cols());
+  gram.selfadjointView<Eigen::Upper>().rankUpdate(X.transpose());
+  return Matrix(gram.selfadjointView<Eigen::Upper>()).cast<double>();
+}
+
+// Y^T filter Y.
+Square project(const ItemFilter& filter, const Matrix& Y) {
+  const Matrix coordinates = filter.factor->transpose() * Y;
+  Square core = gram_of(coordinates);
+  core += (Y.transpose() * filter.apply_blocks(Y)).cast<double>();
   return 0.5 * (core + core.transpose());
 }
 
-// Q W Theta^(1/2) over the positive eigenvalues of the core W Theta W^T.
-Matrix positive_factor(const Matrix& Q, const Square& core) {
-  const EigenPairs pairs = eigen_pairs(core);
-  const Square transform = pairs.vectors * pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
-  return Q * transform.cast<Real>();
+// Rayleigh-Ritz in the span of Y: among all T with columns in that span, the best.
+ItemFactor best_in_span(const ItemFilter& filter, Matrix Y) {
+  const Square inverse = orthonormalizer(gram_of(Y));
+  const Square core = inverse.transpose() * project(filter, Y) * inverse;
+  const Eigen::LLT<Square> cholesky(core);
+  Square root = cholesky.matrixL();  // any root will do where all of it is positive
+  if (cholesky.info() != Eigen::Success) {
+    const EigenPairs pairs = eigen_pairs(core);
+    const Index rank = (pairs.values.array() > 0.0).count();
+    root = pairs.vectors.leftCols(rank) * pairs.values.head(rank).cwiseSqrt().asDiagonal();
+  }
+  return {.tall = std::make_shared<const Matrix>(std::move(Y)), .small = inverse * root};
 }
 }  // namespace
 
@@ -114,60 +127,56 @@ Matrix ItemFilter::apply_blocks(ConstMatrixRef columns) const {
 
 Matrix ItemFilter::apply(ConstMatrixRef columns) const {
   Matrix result = apply_blocks(columns);
-  const Matrix coordinates =
-      values.cast<Real>().asDiagonal() * Matrix(basis->transpose() * columns);
-  result.noalias() += *basis * coordinates;
+  const Matrix coordinates = factor->transpose() * columns;
+  result.noalias() += *factor * coordinates;
   return result;
 }
 
 double ItemFilter::squared_norm() const {
   double sum = values.squaredNorm();
   if (!has_blocks()) return sum;
-  const Matrix product = apply_blocks(*basis);
-  for (Index i = 0; i < values.size(); ++i) {
-    sum += 2.0 * values(i) * basis->col(i).cast<double>().dot(product.col(i).cast<double>());
-  }
+  const Matrix product = apply_blocks(*factor);
+  sum += 2.0 * factor->cast<double>().cwiseProduct(product.cast<double>()).sum();
   return sum + squared_norm_of_blocks(*this);
 }
 
 Matrix ItemFilter::to_dense() const { return apply(Matrix::Identity(num_items(), num_items())); }
 
-ItemFilter filter_of_factor(ConstMatrixRef factor) {
+ItemFilter filter_of_factor(Shared<Matrix> factor) {
   ItemFilter filter;
-  Matrix basis = factor;
-  filter.values = factor.cast<double>().colwise().squaredNorm().transpose();
-  for (Index i = 0; i < basis.cols(); ++i) {
-    if (filter.values(i) > 0.0) basis.col(i) /= static_cast<Real>(std::sqrt(filter.values(i)));
+  Eigen::RowVectorXd squares = Eigen::RowVectorXd::Zero(factor->cols());
+  for (Index row = 0; row < factor->rows(); ++row) {
+    squares += factor->row(row).cast<double>().cwiseAbs2();
   }
-  filter.basis = std::make_shared<const Matrix>(std::move(basis));
+  filter.values = squares.transpose();
+  filter.factor = std::move(factor);
   return filter;
 }
 
-Matrix best_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes) {
+ItemFactor best_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes) {
   const Index dim = start.cols();
-  const Index rank = filter.basis->cols();
-  const Index common = std::min(dim, rank);
-  const auto leading = filter.basis->leftCols(common);
+  const Index rank = filter.factor->cols();
   if (!filter.has_blocks()) {
-    Matrix factor = Matrix::Zero(filter.num_items(), dim);
-    factor.leftCols(common) =
-        leading * filter.values.head(common).cwiseSqrt().cast<Real>().asDiagonal();
-    return factor;
+    const Index common = std::min(dim, (filter.values.array() > 0.0).count());
+    return {.tall = filter.factor, .small = Square::Identity(rank, common)};
   }
-  Matrix Q;
+  Matrix Y;
   if (rank >= dim) {
-    // The first application is cheap: the basis consists of eigenvectors of the low-rank part.
-    Q = leading * filter.values.head(dim).cast<Real>().asDiagonal();
-    Q += filter.apply_blocks(leading);
+    // The first application is cheap: the factor consists of eigenvectors of its own product.
+    const auto leading = filter.factor->leftCols(dim);
+    Y = filter.apply_blocks(leading);
+    const Eigen::RowVectorX<Real> values = filter.values.head(dim).transpose().cast<Real>();
+    for (Index row = 0; row < Y.rows(); ++row) {
+      Y.row(row) += leading.row(row).cwiseProduct(values);
+    }
   } else {
-    Q.resize(filter.num_items(), dim);
-    Q.leftCols(rank) = leading;
-    Q.rightCols(dim - rank) = start.leftCols(dim - rank);
-    Q = filter.apply(orthonormalize(std::move(Q)));
+    Y.resize(filter.num_items(), dim);
+    Y.leftCols(rank) = *filter.factor;
+    Y.rightCols(dim - rank) = start.leftCols(dim - rank);
+    Y = filter.apply(orthonormalize(std::move(Y)));
   }
-  Q = orthonormalize(std::move(Q));
-  for (Index pass = 1; pass < passes; ++pass) Q = orthonormalize(filter.apply(Q));
-  return positive_factor(Q, project(filter, Q));
+  for (Index pass = 1; pass < passes; ++pass) Y = filter.apply(orthonormalize(std::move(Y)));
+  return best_in_span(filter, std::move(Y));
 }
 
 double distance(ConstMatrixRef factor, const ItemFilter& filter) {

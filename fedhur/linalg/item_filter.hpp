@@ -8,15 +8,15 @@
 #include "fedhur/linalg/item_hierarchy.hpp"
 
 namespace fedhur::linalg {
-// V diag(values) V^T + sum over scopes of Map(blocks[scope]), where Map copies the value of a pair
-// of members to all pairs of their items.
+// B B^T + sum over scopes of Map(blocks[scope]), where Map copies the value of a pair of members to
+// all pairs of their items.
 struct ItemFilter {
-  Shared<Matrix> basis;                            // V, n x r, orthonormal columns
-  Eigen::VectorXd values;                          // descending, none negative
+  Shared<Matrix> factor;   // B = V Lambda^(1/2), n x r: orthogonal columns, the longest first
+  Eigen::VectorXd values;  // Lambda: their squared lengths
   std::shared_ptr<const ItemHierarchy> hierarchy;  // null if there are no blocks
   std::vector<Matrix> blocks;                      // symmetric, one per scope
 
-  [[nodiscard]] Index num_items() const { return basis->rows(); }
+  [[nodiscard]] Index num_items() const { return factor->rows(); }
   [[nodiscard]] bool has_blocks() const { return !blocks.empty(); }
   [[nodiscard]] Matrix apply(ConstMatrixRef columns) const;
   [[nodiscard]] Matrix apply_blocks(ConstMatrixRef columns) const;
@@ -24,14 +24,20 @@ struct ItemFilter {
   [[nodiscard]] Matrix to_dense() const;      // for tests and small studies
 };
 
-// The filter factor * factor^T. Its columns are orthogonal, as those of V Lambda^(1/2) are.
-[[nodiscard]] ItemFilter filter_of_factor(ConstMatrixRef factor);
+[[nodiscard]] ItemFilter filter_of_factor(Shared<Matrix> factor);
 
-// T (n x dim) that makes ||T T^T - filter||_F least: the Eckart-Young theorem for the positive part
-// of the spectrum. Without blocks it is closed; with blocks by subspace iteration that starts from
-// the basis (and `start` where the basis is narrower than dim) and applies the filter `passes`
-// times, with Rayleigh-Ritz at the end.
-[[nodiscard]] Matrix best_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes);
+// T = tall * small: a table times a small matrix, multiplied out only when needed.
+struct ItemFactor {
+  Shared<Matrix> tall;     // n x q
+  MatrixOf<double> small;  // q x p
+  [[nodiscard]] Matrix to_matrix() const { return *tall * small.cast<Real>(); }
+};
+
+// T (n x p, p <= dim) that makes ||T T^T - filter||_F least: the Eckart-Young theorem for the
+// positive part of the spectrum. Without blocks it is closed; with blocks by subspace iteration
+// that starts from the factor (and `start`, n x dim, where the factor is narrower) and applies the
+// filter `passes` times, with Rayleigh-Ritz at the end.
+[[nodiscard]] ItemFactor best_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes);
 
 // ||E E^T - filter||_F, in double.
 [[nodiscard]] double distance(ConstMatrixRef factor, const ItemFilter& filter);

@@ -10,83 +10,83 @@ namespace fedhur::linalg {
 namespace {
 using Square = MatrixOf<double>;
 
-// One step of Cholesky QR: the columns become orthonormal up to the square of their condition
-// number. Returns the smallest pivot: 1 means they were orthogonal before; 0 that the step could
-// not be done and left `tall` as it was.
-double cholesky_step(Matrix& tall) {
-  Square gram = (tall.transpose() * tall).cast<double>();
-  const Eigen::VectorXd norms = gram.diagonal().cwiseSqrt();
-  if (!(norms.minCoeff() > 0.0)) return 0.0;
-  const Eigen::VectorXd scales = norms.cwiseInverse();
-  gram = scales.asDiagonal() * gram * scales.asDiagonal();
-  const Eigen::LLT<Square> cholesky(gram);
+constexpr double kLeastPivot = 1e-2;  // below, rounding in the Gram matrix takes over
+
+// gram = D (L L^T) D with unit diagonal inside; D^-1 L^-T makes orthonormal columns. Returns the
+// smallest pivot of L, 1 if the columns are orthogonal already, and 0 if they are too dependent.
+double cholesky_transform(const Square& gram, Square& transform) {
+  if (!(gram.diagonal().minCoeff() > 0.0)) return 0.0;
+  const Eigen::VectorXd scales = gram.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::LLT<Square> cholesky(scales.asDiagonal() * gram * scales.asDiagonal());
   if (cholesky.info() != Eigen::Success) return 0.0;
   const double pivot = cholesky.matrixLLT().diagonal().minCoeff();
-  constexpr double kLeastPivot = 1e-2;  // below, rounding in the Gram matrix takes over
   if (pivot < kLeastPivot) return 0.0;
-  Square inverse = Square::Identity(tall.cols(), tall.cols());
-  cholesky.matrixU().solveInPlace(inverse);  // L^-T
-  const Matrix transform = (scales.asDiagonal() * inverse).cast<Real>();
-  tall = Matrix(tall * transform);
+  transform.setIdentity(gram.rows(), gram.rows());
+  cholesky.matrixU().solveInPlace(transform);
+  transform = (scales.asDiagonal() * transform).eval();
   return pivot;
 }
 
-// By eigenvectors of the Gram matrix: slower, but finds out which directions are none.
-void eigen_step(Matrix& tall) {
-  const EigenPairs pairs = eigen_pairs((tall.transpose() * tall).cast<double>());
-  constexpr double kLeastShare = 1e-11;
-  Square transform = Square::Zero(tall.cols(), tall.cols());
-  for (Index i = 0; i < tall.cols(); ++i) {
-    const double value = pairs.values(i);
-    if (value <= 0.0 || value <= kLeastShare * pairs.values(0)) break;
-    transform.col(i) = pairs.vectors.col(i) / std::sqrt(value);
+// By eigenvectors: slower, but finds out which directions are none.
+Square eigen_transform(const Square& gram) {
+  constexpr double kLeastShare = 1e-6;  // of a Gram matrix of floats, scaled to unit columns
+  Eigen::VectorXd scales = Eigen::VectorXd::Zero(gram.rows());
+  for (Index i = 0; i < gram.rows(); ++i) {
+    if (gram(i, i) > 0.0) scales(i) = 1.0 / std::sqrt(gram(i, i));
   }
-  tall = (tall.cast<double>() * transform).cast<Real>();
+  const EigenPairs pairs = eigen_pairs(scales.asDiagonal() * gram * scales.asDiagonal());
+  Index rank = 0;
+  while (rank < gram.rows() && pairs.values(rank) > kLeastShare * pairs.values(0)) ++rank;
+  Square transform = scales.asDiagonal() * pairs.vectors.leftCols(rank);
+  return transform * pairs.values.head(rank).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
-// Directions of a few units in the last place are rounding, not directions.
-void drop_noise(Matrix& tall, const Eigen::VectorXd& norms_before) {
-  for (Index i = 0; i < tall.cols(); ++i) {
-    if (norms_before(i) < 0.5) tall.col(i).setZero();
-  }
-}
+Square gram_of(const Matrix& tall) { return (tall.transpose() * tall).cast<double>(); }
 }  // namespace
 
+MatrixOf<double> orthonormalizer(const MatrixOf<double>& gram) {
+  Square transform;
+  if (cholesky_transform(gram, transform) > 0.0) return transform;
+  return eigen_transform(gram);
+}
+
 Matrix orthonormalize(Matrix tall) {
-  if (tall.cols() == 0) return tall;
-  constexpr double kGoodPivot = 0.7;
-  double pivot = cholesky_step(tall);
-  if (pivot == 0.0) {
-    // Columns of very different length first: the Gram matrix in double of unit columns.
-    for (Index i = 0; i < tall.cols(); ++i) {
-      const double norm = tall.col(i).cast<double>().norm();
-      if (norm > 0.0) tall.col(i) /= static_cast<Real>(norm);
-    }
-    eigen_step(tall);
-    const Eigen::VectorXd norms = tall.cast<double>().colwise().norm();
-    drop_noise(tall, norms);
-    eigen_step(tall);  // once more: the first was only as good as its Gram matrix
-    return tall;
+  if (tall.size() == 0) return tall;
+  const Index num_cols = tall.cols();
+  constexpr double kGoodPivot = 0.7;  // the columns were nearly orthogonal: one step is enough
+  Square transform;
+  for (int step = 0; step < 4; ++step) {
+    const Square gram = gram_of(tall);
+    const double pivot = cholesky_transform(gram, transform);
+    if (pivot == 0.0) transform = eigen_transform(gram);
+    tall = Matrix(tall * transform.cast<Real>());
+    if (pivot >= kGoodPivot || tall.cols() == 0) break;
   }
-  while (pivot > 0.0 && pivot < kGoodPivot) pivot = cholesky_step(tall);
+  const Index rank = tall.cols();
+  if (rank < num_cols) {
+    tall.conservativeResize(Eigen::NoChange, num_cols);
+    tall.rightCols(num_cols - rank).setZero();
+  }
   return tall;
 }
 
 MatrixOf<double> polar_factor(const MatrixOf<double>& matrix) {
-  expects(matrix.rows() == matrix.cols(), "a rotation is square");
-  const Index size = matrix.rows();
+  expects(matrix.rows() >= matrix.cols(), "orthonormal columns need as many rows");
+  const Index size = matrix.cols();
   const double norm = matrix.norm();
-  if (!(norm > 0.0)) return Square::Identity(size, size);
+  if (!(norm > 0.0)) return Square::Identity(matrix.rows(), size);
   // Dynamically weighted Halley iteration: singular values in [least, 1] go to 1 in about six
   // steps, each a Cholesky factorisation. Nothing but the speed depends on the guess of `least`.
   Square X = matrix / norm;
-  double least = 1e-7;
+  double least = 1e-6;
   const Square identity = Square::Identity(size, size);
-  constexpr int kMaxSteps = 24;
+  constexpr int kMaxSteps = 12;
   for (int step = 0; step < kMaxSteps; ++step) {
     const Square gram = X.transpose() * X;
-    const double distance = (gram - identity).norm();
-    if (distance < 1e-12 * static_cast<double>(size)) return X;
+    if ((gram - identity).norm() < 1e-9 * static_cast<double>(size)) {
+      // The last digits by one step of Newton and Schulz, which needs no factorisation.
+      return 1.5 * X - 0.5 * X * gram;
+    }
     const double squared = least * least;
     const double d = std::cbrt(4.0 * (1.0 - squared) / (squared * squared));
     const double root = std::sqrt(1.0 + d);
@@ -103,7 +103,7 @@ MatrixOf<double> polar_factor(const MatrixOf<double>& matrix) {
     least = std::min(1.0, least * (a + b * squared) / (1.0 + c * squared));
   }
   // Singular, or nearly: the directions that the matrix says nothing about are completed.
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
   return svd.matrixU() * svd.matrixV().transpose();
 }
 }  // namespace fedhur::linalg

@@ -33,15 +33,19 @@ std::vector<RelationFilter> rebuild_filters(const ItemHierarchy& hierarchy, cons
   return filters;
 }
 
-// V (Lambda + R) V^T, with R in the global basis, in the form of an eigendecomposition.
+// V (Lambda + R) V^T, with R in the global basis V, in the form of an eigendecomposition.
 ItemFilter add_to_core(const ItemFilter& global, const Matrix& residual) {
   MatrixOf<double> core = residual.cast<double>();
   core.diagonal() += global.values;
   const linalg::EigenPairs pairs = linalg::eigen_pairs(core);
-  ItemFilter filter;
-  filter.values = pairs.values.cwiseMax(0.0);
-  filter.basis = std::make_shared<const Matrix>(*global.basis * pairs.vectors.cast<Real>());
-  return filter;
+  Eigen::VectorXd inverse_lengths = Eigen::VectorXd::Zero(core.rows());
+  for (Index i = 0; i < core.rows(); ++i) {
+    if (global.values(i) > 0.0) inverse_lengths(i) = 1.0 / std::sqrt(global.values(i));
+  }
+  const MatrixOf<double> transform = inverse_lengths.asDiagonal() * pairs.vectors *
+                                     pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  return linalg::filter_of_factor(
+      std::make_shared<const Matrix>(*global.factor * transform.cast<Real>()));
 }
 }  // namespace
 
@@ -73,7 +77,7 @@ void put_guidance(Message& request, const FedHurConfig& config, const Matrix& gl
 Guidance read_guidance(const Message& request, const FedHurConfig& config, Index num_items) {
   Guidance guidance;
   const Index rank = request.arrays.matrix("global_factor").cols();
-  const Matrix& factor = *request.arrays.finite_matrix("global_factor", num_items, rank);
+  const Shared<Matrix>& factor = request.arrays.finite_matrix("global_factor", num_items, rank);
   guidance.global_filter = linalg::filter_of_factor(factor);
   if (!config.has_relations()) return guidance;
   const auto& members = request.arrays.integers("hierarchy");
@@ -81,7 +85,7 @@ Guidance read_guidance(const Message& request, const FedHurConfig& config, Index
   auto hierarchy = std::make_shared<ItemHierarchy>(linalg::from_table(
       {.members = members, .ends_with_items = request.arrays.number("ends_with_items") != 0.0}));
   if (config.asks_queries()) {
-    guidance.filters = rebuild_filters(*hierarchy, factor, request.arrays, config.level_weights);
+    guidance.filters = rebuild_filters(*hierarchy, *factor, request.arrays, config.level_weights);
     const Matrix& norms =
         *request.arrays.finite_matrix("spectral_norms", 1, hierarchy->num_scopes());
     guidance.spectral_norms.assign(norms.data(), norms.data() + norms.size());
@@ -95,7 +99,7 @@ ItemFilter read_personalized_filter(const Message& request, const FedHurConfig& 
   ItemFilter filter = guidance.global_filter;
   if (!config.has_relations()) return filter;
   if (config.structure == Structure::single) {
-    const Index rank = filter.basis->cols();
+    const Index rank = filter.factor->cols();
     const Matrix& packed = *request.arrays.finite_matrix("residuals", 1, linalg::packed_size(rank));
     return add_to_core(filter, config.single_weight * linalg::unpack(packed.data(), rank));
   }

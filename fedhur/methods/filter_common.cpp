@@ -46,9 +46,9 @@ void FilterClient::finetune(const linalg::ItemFilter& filter) {
   uploaded_ = nullptr;
 }
 
-const Matrix& FilterClient::read_factor(const Message& request) {
+Shared<Matrix> FilterClient::read_factor(const Message& request) {
   const Index rank = request.arrays.matrix("global_factor").cols();
-  return *request.arrays.finite_matrix("global_factor", training().num_items(), rank);
+  return request.arrays.finite_matrix("global_factor", training().num_items(), rank);
 }
 
 Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round round) const {

@@ -27,7 +27,7 @@ class FilterClient : public client::TrainingClient {
   virtual void follow(const message::Message& request, message::Message& reply) = 0;
   void finetune(const linalg::ItemFilter& filter);
   // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
-  [[nodiscard]] const Matrix& read_factor(const message::Message& request);
+  [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request);
   // As uploaded in this round: what the server sees of this client.
   [[nodiscard]] const Matrix& uploaded_embeddings() const { return *uploaded_; }
   [[nodiscard]] const FilterMethodConfig& config() const { return config_; }

@@ -122,20 +122,14 @@ double Scorer::update(ConstMatrixRef features, ConstVectorRef targets) {
 void Scorer::save(NamedArrays& state) const {
   state.set("scorer_hidden", parameters_.hidden);
   state.set("scorer_output", parameters_.output);
-  state.set("scorer_hidden_first", hidden_optimizer_.first_moments());
-  state.set("scorer_hidden_second", hidden_optimizer_.second_moments());
-  state.set("scorer_output_first", output_optimizer_.first_moments());
-  state.set("scorer_output_second", output_optimizer_.second_moments());
-  state.set_number("scorer_steps", static_cast<double>(hidden_optimizer_.num_steps()));
+  linalg::save_adam(state, "scorer_hidden", hidden_optimizer_);
+  linalg::save_adam(state, "scorer_output", output_optimizer_);
 }
 
 void Scorer::restore(const NamedArrays& state) {
   parameters_.hidden = state.matrix("scorer_hidden");
   parameters_.output = state.matrix("scorer_output");
-  const auto steps = static_cast<std::int64_t>(state.number("scorer_steps"));
-  hidden_optimizer_.restore(state.matrix("scorer_hidden_first"),
-                            state.matrix("scorer_hidden_second"), steps);
-  output_optimizer_.restore(state.matrix("scorer_output_first"),
-                            state.matrix("scorer_output_second"), steps);
+  linalg::restore_adam(state, "scorer_hidden", hidden_optimizer_);
+  linalg::restore_adam(state, "scorer_output", output_optimizer_);
 }
 }  // namespace fedhur::server

@@ -92,7 +92,7 @@ TEST(Adam, GoesOnFromRestoredMomentsAsIfNeverInterrupted) {
   Adam before(4, 3);
   step_all(before, parts, 0, 3);
   Adam after(4, 3);
-  after.restore(before.first_moments(), before.second_moments(), before.num_steps());
+  after.restore(before.save());
   step_all(after, parts, 3, 8);
   EXPECT_EQ(whole, parts);
 }
