@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
@@ -24,6 +25,8 @@ struct TrainFlags {
   SettingFlags settings;
   std::string out;
   std::string resume;
+  std::optional<std::int64_t> dump_round;
+  std::string dump_dir;
   bool is_json = false;
   bool is_quiet = false;
   bool shows_config = false;
@@ -108,6 +111,8 @@ int resume_run(const TrainFlags& flags) {
   std::vector<std::string> settled = flags.settings.settled_by_a_run();
   if (!flags.out.empty()) settled.emplace_back("--out");
   if (flags.shows_config) settled.emplace_back("--show-config");
+  if (flags.dump_round) settled.emplace_back("--dump-round");
+  if (!flags.dump_dir.empty()) settled.emplace_back("--dump-dir");
   if (!settled.empty()) {
     throw ConfigError(
         fmt::format("--resume goes on with the run as it was configured; leave out {}",
@@ -124,19 +129,32 @@ int resume_run(const TrainFlags& flags) {
   return finish(outcome, folder, flags);
 }
 
+std::optional<experiment::DumpConfig> read_dump(const TrainFlags& flags) {
+  if (!flags.dump_round && flags.dump_dir.empty()) return std::nullopt;
+  if (!flags.dump_round || flags.dump_dir.empty()) {
+    throw ConfigError(
+        fmt::format("{} is missing: --dump-round says which round to write, "
+                    "--dump-dir where to",
+                    flags.dump_round ? "--dump-dir" : "--dump-round"));
+  }
+  return experiment::DumpConfig{.round = *flags.dump_round, .folder = flags.dump_dir};
+}
+
 int train_run(const TrainFlags& flags) {
   ConfigTable table = flags.settings.to_table();
   ConfigTable checked = table;  // mistakes come to light before there is a folder
-  const std::string method = experiment::read_experiment_config(checked).method;
+  const experiment::ExperimentConfig config = experiment::read_experiment_config(checked);
+  const auto dump = read_dump(flags);
+  if (dump) experiment::check_dump(*dump, config);
   if (flags.shows_config) {
     print(experiment::to_toml(checked));
     return ExitCode::done;
   }
-  const RunFolder folder =
-      flags.out.empty() ? RunFolder::create_numbered("runs", method) : RunFolder::create(flags.out);
+  const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
+                                             : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
   const auto outcome = watch(folder, flags, [&](const experiment::TrainingHooks& hooks) {
-    return experiment::train(table, folder, hooks);
+    return experiment::train(table, folder, hooks, dump);
   });
   return finish(outcome, folder, flags);
 }
@@ -163,7 +181,8 @@ Examples:
   fedhur train --data ml-100k/u.data --method fedmf --out runs/first
   fedhur train --data ratings.csv --set clients.count=20 --set train.learning_rate=0.01
   fedhur train --config runs/first/config.toml      repeats that run
-  fedhur train --resume runs/first                  goes on after Ctrl-C)";
+  fedhur train --resume runs/first                  goes on after Ctrl-C
+  fedhur train --method fedhur --dump-round 4 --dump-dir round4)";
 }  // namespace
 
 Command add_train(CLI::App& parent) {
@@ -174,6 +193,11 @@ Command add_train(CLI::App& parent) {
   app->add_option("--out", flags->out, "Run folder (default: runs/<method>-<number>)")
       ->type_name("DIR");
   app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
+  app->add_option("--dump-round", flags->dump_round,
+                  "Write the inside of this round as NumPy arrays (fedcia, fedhur)")
+      ->type_name("R")
+      ->check(whole_number_problem);
+  app->add_option("--dump-dir", flags->dump_dir, "New folder for them")->type_name("DIR");
   app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");

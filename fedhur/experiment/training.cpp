@@ -18,6 +18,10 @@ namespace fedhur::experiment {
 namespace fs = std::filesystem;
 using report::RoundReport;
 namespace {
+void warn(const TrainingHooks& hooks, const std::string& message) {
+  if (hooks.on_warning) hooks.on_warning(message);
+}
+
 void inform(const TrainingHooks& hooks, const std::string& message) {
   if (hooks.on_info) hooks.on_info(message);
 }
@@ -29,13 +33,17 @@ Index num_threads(Index wanted) {
 // Everything that takes part in a simulated run.
 struct Simulation {
   ExperimentConfig config;
+  std::optional<DumpConfig> dump;
+  std::optional<methods::RoundWatcher> watcher;  // if there is a dump
   data::Dataset dataset;
   Executor executor;
   Clients clients;
   std::unique_ptr<federation::ServerMethod> server;
 
-  Simulation(ExperimentConfig experiment_config, PreparedData prepared)
+  Simulation(ExperimentConfig experiment_config, PreparedData prepared,
+             const std::optional<DumpConfig>& dump_config)
       : config(std::move(experiment_config)),
+        dump(dump_config),
         dataset(std::move(prepared.dataset)),
         executor(num_threads(config.threads)) {
     linalg::prepare_blas(executor.num_threads());
@@ -52,11 +60,13 @@ struct Simulation {
       clients[static_cast<std::size_t>(client)] = std::make_unique<evaluate::EvaluatingClient>(
           std::move(inner), std::move(own), config.evaluation.cutoffs);
     });
+    if (dump) watcher = make_watcher(*dump);
     server =
         config.configured_method.make_server({.num_clients = static_cast<Index>(clients.size()),
                                               .num_items = dataset.num_items(),
                                               .rng = rng,
-                                              .executor = &executor});
+                                              .executor = &executor,
+                                              .watcher = watcher ? &*watcher : nullptr});
   }
 
   [[nodiscard]] std::vector<federation::ClientMethod*> client_methods() const {
@@ -80,6 +90,9 @@ RoundReport run_round(Round round, Simulation& simulation, const Progress& progr
   report.seconds = std::move(notes.seconds);
   report.numbers = std::move(notes.numbers);
   report.traffic = federation.take();
+  if (simulation.dump && simulation.dump->is_of(round)) {
+    dump_fine_tuned(*simulation.dump, simulation.clients);
+  }
 
   begin_phase("evaluation");
   const Stopwatch evaluation;
@@ -147,12 +160,10 @@ void compare_with_record(const RoundReport& report, const std::vector<RoundRepor
                          const TrainingHooks& hooks) {
   for (const RoundReport& before : record) {
     if (before.round != report.round || before.valid == report.valid) continue;
-    if (hooks.on_warning) {
-      hooks.on_warning(
-          fmt::format("round {} came out differently from before the interruption: was it another "
-                      "build or CPU?",
-                      report.round + 1));
-    }
+    warn(hooks,
+         fmt::format("round {} came out differently from before the interruption: was it another "
+                     "build or CPU?",
+                     report.round + 1));
   }
 }
 
@@ -187,6 +198,14 @@ report::RunResult finish(const Progress& progress, const Simulation& simulation,
   return result;
 }
 
+// A dump that was asked for and never came should not go unnoticed.
+void report_missing_dump(const Simulation& simulation, Round rounds_done,
+                         const TrainingHooks& hooks) {
+  if (!simulation.dump || rounds_done >= simulation.dump->round) return;
+  warn(hooks, fmt::format("the run stopped after round {}: round {} was not dumped to {}",
+                          rounds_done, simulation.dump->round, simulation.dump->folder.string()));
+}
+
 TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& folder,
                     const TrainingHooks& hooks, const Stopwatch& sitting) {
   transport::InProcessFederation transport(simulation.client_methods(), simulation.executor);
@@ -212,11 +231,13 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
     const bool is_interrupted = hooks.should_stop && hooks.should_stop();
     if (is_interrupted || clock.is_due(progress.next_round)) save();
     if (is_interrupted) {
+      report_missing_dump(simulation, progress.next_round, hooks);
       end_sitting(folder.manifest(), progress.next_round);
       return {.was_interrupted = true, .result = make_result(progress, simulation, folder)};
     }
   }
   const report::RunResult result = finish(progress, simulation, folder);
+  report_missing_dump(simulation, progress.next_round, hooks);
   end_sitting(folder.manifest(), progress.next_round);
   return {.was_interrupted = false, .result = result};
 }
@@ -236,23 +257,28 @@ void make_absolute(ConfigTable& table, const std::string& key, std::string& path
   table.read(key, path);
 }
 
-Simulation make_simulation(ConfigTable& table, ExperimentConfig config) {
+Simulation make_simulation(ConfigTable& table, ExperimentConfig config,
+                           const std::optional<DumpConfig>& dump) {
   make_absolute(table, "data.path", config.data.path);
   make_absolute(table, "data.split_file", config.data.split_file);
   PreparedData prepared = prepare_data(config.data, config.seed, table);
-  return {std::move(config), std::move(prepared)};
+  return {std::move(config), std::move(prepared), dump};
 }
 }  // namespace
 
-TrainingOutcome train(ConfigTable& table, const RunFolder& folder, const TrainingHooks& hooks) {
+TrainingOutcome train(ConfigTable& table, const RunFolder& folder, const TrainingHooks& hooks,
+                      const std::optional<DumpConfig>& dump) {
   const Stopwatch sitting;
-  Simulation simulation = make_simulation(table, read_experiment_config(table));
+  ExperimentConfig config = read_experiment_config(table);
+  if (dump) check_dump(*dump, config);
+  Simulation simulation = make_simulation(table, std::move(config), dump);
+  if (dump) create_folder(*dump);
   begin_sitting(folder.manifest(), simulation.dataset, simulation.config.seed,
                 simulation.executor.num_threads(), 0);
   write_file_atomically(folder.config(), to_toml(table));
   inform(hooks, describe(simulation));
-  if (simulation.dataset.skipped_rows > 0 && hooks.on_warning) {
-    hooks.on_warning(fmt::format("{} bad rows were skipped", simulation.dataset.skipped_rows));
+  if (simulation.dataset.skipped_rows > 0) {
+    warn(hooks, fmt::format("{} bad rows were skipped", simulation.dataset.skipped_rows));
   }
   return run(simulation, {}, folder, hooks, sitting);
 }
@@ -268,7 +294,7 @@ TrainingOutcome resume(const RunFolder& folder, Index threads, const TrainingHoo
   add_toml_file(table, folder.config());
   ExperimentConfig config = read_experiment_config(table);
   if (threads > 0) config.threads = threads;
-  Simulation simulation = make_simulation(table, std::move(config));
+  Simulation simulation = make_simulation(table, std::move(config), std::nullopt);
   check_same_data(folder.manifest(), simulation.dataset);
   inform(hooks, describe(simulation));
   Progress progress =

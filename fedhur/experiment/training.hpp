@@ -1,9 +1,11 @@
 // A whole run: prepare, train round by round, stop, keep the best, write the run folder.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/round_dump.hpp"
 #include "fedhur/experiment/run_folder.hpp"
 #include "fedhur/report/round_report.hpp"
 
@@ -22,9 +24,10 @@ struct TrainingOutcome {
   report::RunResult result;
 };
 
-// A new run in `folder`.
+// A new run in `folder`, one round of which may be dumped.
 [[nodiscard]] TrainingOutcome train(ConfigTable& table, const RunFolder& folder,
-                                    const TrainingHooks& hooks);
+                                    const TrainingHooks& hooks,
+                                    const std::optional<DumpConfig>& dump = {});
 // Goes on where the run in `folder` stopped, whatever stopped it. threads = 0: as configured.
 [[nodiscard]] TrainingOutcome resume(const RunFolder& folder, Index threads,
                                      const TrainingHooks& hooks);

@@ -34,6 +34,10 @@ class FedCiaServer : public federation::ServerMethod {
     request.arrays.set("global_factor", filter.factor());
     notes.numbers["trace_kept"] = filter.trace_kept;
     notes.seconds["server"] = server.seconds();
+    if (const RoundWatcher* watcher = rounds_.watcher(round)) {
+      rounds_.show(*watcher, uploads);
+      watcher->show_json("config", "{\n" + rounds_.describe("fedcia", round) + "\n}\n");
+    }
 
     const Stopwatch fine_tuning;
     (void)ask_all(federation, std::move(request));
@@ -54,7 +58,7 @@ class FedCiaServer : public federation::ServerMethod {
 }  // namespace
 
 Method make_fedcia() {
-  return describe_method<FilterMethodConfig, FedCiaServer, FedCiaClient>(
-      "fedcia", "item-item filters averaged; every client fits its own embeddings to them");
+  return showing_rounds(describe_method<FilterMethodConfig, FedCiaServer, FedCiaClient>(
+      "fedcia", "item-item filters averaged; every client fits its own embeddings to them"));
 }
 }  // namespace fedhur::methods

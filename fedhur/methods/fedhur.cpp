@@ -281,11 +281,12 @@ class FedHurServer : public federation::ServerMethod {
 
   void show(Round round, const Uploads& uploads, const Mined& mined,
             const std::vector<Matrix>& queries, const Personalization& personal) const {
-    const RoundWatcher* watcher = rounds_.context().watcher;
-    if (watcher == nullptr || watcher->round != round) return;
-    show_uploads(*watcher, uploads, *mined.global);
+    const RoundWatcher* watcher = rounds_.watcher(round);
+    if (watcher == nullptr) return;
+    rounds_.show(*watcher, uploads);
+    watcher->show_json("config", describe_config(config_, mined.hierarchy.num_levels(),
+                                                 rounds_.describe("fedhur", round)));
     if (!config_.has_relations()) return;
-    watcher->show_matrix("global_item_embeddings", mined.global_item_embeddings);
     show_relations(*watcher, {.config = config_,
                               .rng = rounds_.context().rng,
                               .hierarchy = mined.hierarchy,
@@ -302,7 +303,7 @@ class FedHurServer : public federation::ServerMethod {
 }  // namespace
 
 Method make_fedhur() {
-  return describe_method<FedHurConfig, FedHurServer, FedHurClient>(
-      "fedhur", "item-item filters, one of its own for every client, by what each still needs");
+  return showing_rounds(describe_method<FedHurConfig, FedHurServer, FedHurClient>(
+      "fedhur", "item-item filters, one of its own for every client, by what each still needs"));
 }
 }  // namespace fedhur::methods

@@ -22,36 +22,27 @@ std::string describe_hierarchy(const linalg::ItemHierarchy& hierarchy) {
   return json + "\n]\n";
 }
 
-std::string describe_config(const FedHurConfig& config, Index num_levels) {
+}  // namespace
+
+std::string describe_config(const FedHurConfig& config, Index num_levels,
+                            const std::string& common) {
   std::vector<Real> beta;
   for (Index level = 0; level < num_levels; ++level) {
     beta.push_back(linalg::level_weight(config.level_weights, level));
   }
   if (config.structure == Structure::single) beta = {config.single_weight};
   return fmt::format(
-      "{{\"beta\": [{}], \"tau\": {}, \"lambda\": {}, \"clip\": {}, \"form\": \"{}\", "
-      "\"filter_scale\": \"{}\", \"relation\": \"{}\", \"structure\": \"{}\", \"coarse\": \"{}\", "
-      "\"solver\": \"{}\", \"passes\": {}, \"step\": {}}}\n",
-      fmt::join(beta, ", "), config.retrieval.temperature, config.scorer.refinement_weight,
+      "{{\n{},\n\"beta\": [{}], \"tau\": {}, \"lambda\": {}, \"clip\": {}, \"form\": \"{}\", "
+      "\"filter_scale\": \"{}\", \"relation\": \"{}\", \"structure\": \"{}\", \"coarse\": "
+      "\"{}\"\n}}\n",
+      common, fmt::join(beta, ", "), config.retrieval.temperature, config.scorer.refinement_weight,
       config.retrieval.clip, name_of(config.query.form),
       config.query.is_spectral ? "spectral" : "none", name_of(config.retrieval.relation),
-      name_of(config.structure), name_of(config.coarse), name_of(config.common.fine_tuning.solver),
-      config.common.fine_tuning.passes, config.common.fine_tuning.step);
-}
-}  // namespace
-
-void show_uploads(const RoundWatcher& watcher, const server::Uploads& uploads,
-                  const server::GlobalFilter& global) {
-  for (std::size_t k = 0; k < uploads.size(); ++k) {
-    watcher.show_matrix(fmt::format("item_embeddings/{}", k), *uploads[k]);
-  }
-  watcher.show_matrix("global_filter_basis", global.basis);
-  watcher.show_matrix("global_filter_values", global.values.transpose().cast<Real>());
+      name_of(config.structure), name_of(config.coarse));
 }
 
 void show_relations(const RoundWatcher& watcher, const RoundView& view) {
   watcher.show_json("hierarchy", describe_hierarchy(view.hierarchy));
-  watcher.show_json("config", describe_config(view.config, view.hierarchy.num_levels()));
   Index row = 0;
   Index at = 0;
   for (Index s = 0; s < view.hierarchy.num_scopes(); ++s) {

@@ -15,7 +15,8 @@ struct RoundView {
   const std::vector<Shared<Matrix>>& residuals;        // by client, packed
 };
 
-void show_uploads(const RoundWatcher& watcher, const server::Uploads& uploads,
-                  const server::GlobalFilter& global);
+// A JSON object of the members `common` and of FedHUR's own settings.
+[[nodiscard]] std::string describe_config(const FedHurConfig& config, Index num_levels,
+                                          const std::string& common);
 void show_relations(const RoundWatcher& watcher, const RoundView& view);
 }  // namespace fedhur::methods

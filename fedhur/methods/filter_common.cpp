@@ -96,6 +96,31 @@ const server::GlobalFilter& FilterRounds::update_filter(const server::Uploads& u
   return filter_;
 }
 
+const RoundWatcher* FilterRounds::watcher(Round round) const {
+  const RoundWatcher* watcher = context_.watcher;
+  return watcher != nullptr && watcher->round == round ? watcher : nullptr;
+}
+
+void FilterRounds::show(const RoundWatcher& watcher, const server::Uploads& uploads) const {
+  for (std::size_t k = 0; k < uploads.size(); ++k) {
+    watcher.show_matrix(fmt::format("item_embeddings/{}", k), *uploads[k]);
+  }
+  watcher.show_matrix("global_item_embeddings",
+                      server::average_embeddings(uploads, *context_.executor));
+  watcher.show_matrix("global_filter_basis", filter_.basis);
+  watcher.show_vector("global_filter_values", filter_.values.cast<Real>());
+}
+
+std::string FilterRounds::describe(const std::string& method, Round round) const {
+  const client::FineTuningConfig& tuning = config_.fine_tuning;
+  return fmt::format(
+      "\"method\": \"{}\", \"round\": {}, \"laplace_scale\": {}, \"solver\": \"{}\", \"passes\": "
+      "{}, "
+      "\"steps\": {}, \"learning_rate\": {}, \"weight_decay\": {}, \"step\": {}",
+      method, round + 1, config_.laplace_scale, name_of(tuning.solver), tuning.passes, tuning.steps,
+      tuning.learning_rate, tuning.weight_decay, tuning.step);
+}
+
 void FilterRounds::save(NamedArrays& state) const { state.set("global_basis", filter_.basis); }
 
 void FilterRounds::restore(const NamedArrays& state) {

@@ -51,6 +51,13 @@ class FilterRounds {
   [[nodiscard]] const server::GlobalFilter& update_filter(const server::Uploads& uploads);
   [[nodiscard]] const ServerContext& context() const { return context_; }
 
+  // Whoever watches this round; null if nobody does.
+  [[nodiscard]] const RoundWatcher* watcher(Round round) const;
+  // Uploads, E_g and the global filter.
+  void show(const RoundWatcher& watcher, const server::Uploads& uploads) const;
+  // What a reader has to know of the settings: members of a JSON object, without its braces.
+  [[nodiscard]] std::string describe(const std::string& method, Round round) const;
+
   void save(NamedArrays& state) const;
   void restore(const NamedArrays& state);
 

@@ -31,7 +31,14 @@ struct Method {
   std::string summary;  // one line, for --help
   // Reads the method's settings; ConfigError where one is not allowed.
   std::function<ConfiguredMethod(ConfigTable&)> configure;
+  bool shows_rounds = false;  // to a RoundWatcher
 };
+
+// The same method, whose server half shows its rounds.
+[[nodiscard]] inline Method showing_rounds(Method method) {
+  method.shows_rounds = true;
+  return method;
+}
 
 // Both halves have a nested or common `Config` with read_settings(table, config), and are
 // constructed from (config, context).
@@ -49,7 +56,7 @@ template <class Config, class ServerHalf, class ClientHalf>
           return std::make_unique<ClientHalf>(config, std::move(context));
         }};
   };
-  return {.name = name, .summary = summary, .configure = configure};
+  return {.name = name, .summary = summary, .configure = configure, .shows_rounds = false};
 }
 
 // All methods, in the order of methods/CMakeLists.txt.
