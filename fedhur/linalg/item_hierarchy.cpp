@@ -54,9 +54,12 @@ Index ItemHierarchy::num_packed() const {
 HierarchyTable to_table(const ItemHierarchy& hierarchy) {
   HierarchyTable table;
   const Index num_levels = hierarchy.num_levels();
-  table.ends_with_items = std::all_of(
-      hierarchy.scopes.begin(), hierarchy.scopes.end(),
-      [&](const Scope& scope) { return scope.level + 1 < num_levels || scope.is_of_items(); });
+  // Items without a column are read back in ascending order.
+  table.ends_with_items =
+      std::all_of(hierarchy.scopes.begin(), hierarchy.scopes.end(), [&](const Scope& scope) {
+        return scope.level + 1 < num_levels ||
+               (scope.is_of_items() && std::is_sorted(scope.items.begin(), scope.items.end()));
+      });
   table.members.setZero(hierarchy.num_items, num_levels - (table.ends_with_items ? 1 : 0));
   for (const Scope& scope : hierarchy.scopes) {
     if (scope.level >= table.members.cols()) continue;
