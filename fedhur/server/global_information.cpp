@@ -36,6 +36,17 @@ Matrix apply_global_filter(const Uploads& uploads, const Matrix& Q, const Execut
   return result;
 }
 
+// Directions that the last round did not have begin at random: a column of zeros would stay zero
+// for ever.
+void fill_zero_columns(Matrix& Q, const Rng& rng) {
+  Matrix drawn;
+  for (Index i = 0; i < Q.cols(); ++i) {
+    if (!Q.col(i).isZero(0.0F)) continue;
+    if (drawn.size() == 0) drawn = normal_matrix(Q.rows(), Q.cols(), 1.0F, rng);
+    Q.col(i) = drawn.col(i);
+  }
+}
+
 // The eigenpairs of Y (Q^T Y)^+ Y^T for Y = S Q: exact where Q spans the range of S, and else the
 // approximation from below that has half a pass of subspace iteration more than Rayleigh-Ritz.
 GlobalFilter eigen_pairs_from_sketch(const Matrix& Q, const Matrix& Y) {
@@ -104,6 +115,7 @@ GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterCon
   const bool is_first = start.size() == 0;
   Matrix Q = is_first ? normal_matrix(num_items, rank, 1.0F, rng) : start;
   expects(Q.rows() == num_items && Q.cols() == rank, "the start has the shape of the basis");
+  if (!is_first) fill_zero_columns(Q, rng);
   Matrix Y;
   for (Index pass = 0; pass < (is_first ? config.first_passes : config.passes); ++pass) {
     Q = linalg::orthonormalize(std::move(Q));
