@@ -26,8 +26,9 @@ class FedHurClient : public FilterClient {
  private:
   void follow(const Message& request, Message& reply) override {
     if (request.kind == "query") {
-      guidance_ = read_guidance(request, config_, training().num_items());
-      if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries());
+      Guidance guidance = read_guidance(request, config_, training().num_items());
+      if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries(guidance));
+      guidance_ = std::move(guidance);
     } else if (request.kind == "finetune") {
       if (!guidance_) throw ProtocolError("'finetune' came before 'query'");
       finetune(read_personalized_filter(request, config_, *guidance_));
@@ -38,8 +39,7 @@ class FedHurClient : public FilterClient {
   }
 
   // Q of every scope, one below the other.
-  [[nodiscard]] Matrix build_queries() const {
-    const Guidance& guidance = *guidance_;
+  [[nodiscard]] Matrix build_queries(const Guidance& guidance) const {
     const Matrix& embeddings = uploaded_embeddings();
     const auto groups = linalg::average_all_groups(embeddings, *guidance.hierarchy);
     Matrix queries(guidance.hierarchy->num_members(), config_.query.directions);

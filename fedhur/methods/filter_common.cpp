@@ -51,6 +51,11 @@ Shared<Matrix> FilterClient::read_factor(const Message& request) {
   return request.arrays.finite_matrix("global_factor", training().num_items(), rank);
 }
 
+const Matrix& FilterClient::uploaded_embeddings() const {
+  if (uploaded_ == nullptr) throw ProtocolError("'query' came before 'train'");
+  return *uploaded_;
+}
+
 Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round round) const {
   if (config_.laplace_scale == 0.0F) return embeddings;
   // The published noise lies on the n x n filter; on the embeddings it protects what really leaves.

@@ -28,8 +28,8 @@ class FilterClient : public client::TrainingClient {
   void finetune(const linalg::ItemFilter& filter);
   // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
   [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request);
-  // As uploaded in this round: what the server sees of this client.
-  [[nodiscard]] const Matrix& uploaded_embeddings() const { return *uploaded_; }
+  // As uploaded in this round: what the server sees of this client. ProtocolError before that.
+  [[nodiscard]] const Matrix& uploaded_embeddings() const;
   [[nodiscard]] const FilterMethodConfig& config() const { return config_; }
 
  private:
