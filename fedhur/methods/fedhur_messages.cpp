@@ -82,8 +82,12 @@ Guidance read_guidance(const Message& request, const FedHurConfig& config, Index
   if (!config.has_relations()) return guidance;
   const auto& members = request.arrays.integers("hierarchy");
   if (members.rows() != num_items) throw ProtocolError("'hierarchy' is not of these items");
-  auto hierarchy = std::make_shared<ItemHierarchy>(linalg::from_table(
-      {.members = members, .ends_with_items = request.arrays.number("ends_with_items") != 0.0}));
+  const double ends_with_items = request.arrays.number("ends_with_items");
+  if (ends_with_items != 0.0 && ends_with_items != 1.0) {
+    throw ProtocolError("'ends_with_items' is neither 0 nor 1");
+  }
+  auto hierarchy = std::make_shared<ItemHierarchy>(
+      linalg::from_table({.members = members, .ends_with_items = ends_with_items == 1.0}));
   if (config.asks_queries()) {
     guidance.filters = rebuild_filters(*hierarchy, *factor, request.arrays, config.level_weights);
     const Matrix& norms =
