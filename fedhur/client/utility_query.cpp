@@ -42,6 +42,7 @@ Matrix project_query(ConstMatrixRef group_embeddings, const linalg::RelationFilt
     return Matrix(scale * global_filter.apply(columns));
   };
   Matrix Q = apply_local(P);
+  const Eigen::RowVectorXd local_norms = Q.cast<double>().colwise().norm();
   switch (config.form) {  // Eq. (utility_query) and its ablations
     case QueryForm::utility:
       Q = Matrix(Q - 0.5F * (apply_local(apply_global(P)) + apply_global(Q)));
@@ -54,6 +55,12 @@ Matrix project_query(ConstMatrixRef group_embeddings, const linalg::RelationFilt
     case QueryForm::left:
       Q = Matrix(Q - apply_global(Q));
       break;
+  }
+  // What rounding alone leaves of a direction is no query, and must not get unit length: with one
+  // member F is 1 and nothing is left.
+  constexpr double kRounding = 1e-6;
+  for (Index c = 0; c < Q.cols(); ++c) {
+    if (Q.col(c).cast<double>().norm() <= kRounding * local_norms(c)) Q.col(c).setZero();
   }
   linalg::normalize_columns(Q);  // Eq. (projected_query)
   return Q;
