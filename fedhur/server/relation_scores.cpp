@@ -166,7 +166,10 @@ MatrixOf<double> score_complementarity(const std::vector<Matrix>& group_embeddin
       // Singular values are the cosines of the principal angles.
       const Eigen::VectorXd squares = linalg::eigen_pairs(overlap.transpose() * overlap).values;
       const double angle = squares.cwiseMax(0.0).cwiseSqrt().cwiseMin(1.0).array().acos().mean();
-      scores(k, j) = scores(j, k) = 1.0 - std::abs(std::cos(angle));
+      // Equal spaces differ by rounding, which must not become a relation when it is standardised.
+      constexpr double kRounding = 1e-12;
+      const double score = 1.0 - std::abs(std::cos(angle));
+      scores(k, j) = scores(j, k) = score > kRounding ? score : 0.0;
     }
   }
   return scores;
