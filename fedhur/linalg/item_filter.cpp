@@ -87,18 +87,38 @@ Square project(const ItemFilter& filter, const Matrix& Y) {
   return 0.5 * (core + core.transpose());
 }
 
-// Rayleigh-Ritz in the span of Y: among all T with columns in that span, the best.
-ItemFactor best_in_span(const ItemFilter& filter, Matrix Y) {
+// Rayleigh-Ritz in the span of Y: among all T of `dim` columns in that span, the best.
+ItemFactor best_in_span(const ItemFilter& filter, Matrix Y, Index dim) {
   const Square inverse = orthonormalizer(gram_of(Y));
   const Square core = inverse.transpose() * project(filter, Y) * inverse;
   const Eigen::LLT<Square> cholesky(core);
-  Square root = cholesky.matrixL();  // any root will do where all of it is positive
-  if (cholesky.info() != Eigen::Success) {
+  Square root = cholesky.matrixL();  // any root will do where all of it is positive and wanted
+  if (core.rows() > dim || cholesky.info() != Eigen::Success) {
     const EigenPairs pairs = eigen_pairs(core);
-    const Index rank = (pairs.values.array() > 0.0).count();
+    const Index rank = std::min(dim, (pairs.values.array() > 0.0).count());
     root = pairs.vectors.leftCols(rank) * pairs.values.head(rank).cwiseSqrt().asDiagonal();
   }
   return {.tall = std::make_shared<const Matrix>(std::move(Y)), .small = inverse * root};
+}
+
+// For a factor narrower than the embeddings. Beyond it the spectrum is that of the blocks, whose
+// negative part can be as large as the positive one: what the Ritz values show of it is shifted
+// away, so that the iteration ends at the largest eigenvalues, not at those of largest modulus.
+ItemFactor best_beyond_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes) {
+  const Index rank = filter.factor->cols();
+  Matrix Q(filter.num_items(), rank + start.cols());
+  Q.leftCols(rank) = *filter.factor;
+  Q.rightCols(start.cols()) = start;
+  Q = orthonormalize(std::move(Q));
+  double shift = 0.0;
+  for (Index pass = 0; pass < passes; ++pass) {
+    const EigenPairs ritz = eigen_pairs(project(filter, Q));
+    shift = std::max(shift, -ritz.values(ritz.values.size() - 1));
+    Matrix product = filter.apply(Q);
+    product += static_cast<Real>(shift) * Q;
+    Q = orthonormalize(std::move(product));
+  }
+  return best_in_span(filter, std::move(Q), start.cols());
 }
 }  // namespace
 
@@ -160,23 +180,14 @@ ItemFactor best_factor(const ItemFilter& filter, ConstMatrixRef start, Index pas
     const Index common = std::min(dim, (filter.values.array() > 0.0).count());
     return {.tall = filter.factor, .small = Square::Identity(rank, common)};
   }
-  Matrix Y;
-  if (rank >= dim) {
-    // The first application is cheap: the factor consists of eigenvectors of its own product.
-    const auto leading = filter.factor->leftCols(dim);
-    Y = filter.apply_blocks(leading);
-    const Eigen::RowVectorX<Real> values = filter.values.head(dim).transpose().cast<Real>();
-    for (Index row = 0; row < Y.rows(); ++row) {
-      Y.row(row) += leading.row(row).cwiseProduct(values);
-    }
-  } else {
-    Y.resize(filter.num_items(), dim);
-    Y.leftCols(rank) = *filter.factor;
-    Y.rightCols(dim - rank) = start.leftCols(dim - rank);
-    Y = filter.apply(orthonormalize(std::move(Y)));
-  }
+  if (rank < dim) return best_beyond_factor(filter, start, passes);
+  // The first application is cheap: the factor consists of eigenvectors of its own product.
+  const auto leading = filter.factor->leftCols(dim);
+  Matrix Y = filter.apply_blocks(leading);
+  const Eigen::RowVectorX<Real> values = filter.values.head(dim).transpose().cast<Real>();
+  for (Index row = 0; row < Y.rows(); ++row) Y.row(row) += leading.row(row).cwiseProduct(values);
   for (Index pass = 1; pass < passes; ++pass) Y = filter.apply(orthonormalize(std::move(Y)));
-  return best_in_span(filter, std::move(Y));
+  return best_in_span(filter, std::move(Y), dim);
 }
 
 double distance(ConstMatrixRef factor, const ItemFilter& filter) {
