@@ -1,0 +1,179 @@
+// The operator against the n x n matrix it stands for.
+#include <gtest/gtest.h>
+
+#include "fedhur/linalg/item_filter.hpp"
+#include "tests/support/dense.hpp"
+#include "tests/support/support.hpp"
+
+namespace fedhur::linalg {
+namespace {
+using tests::Dense;
+using tests::expect_close;
+
+struct Shape {
+  Index num_items, num_levels;
+  bool ends_with_items;
+  Index rank;
+};
+// One item at all, one level, uneven groups, a basis as wide as the items.
+const std::vector<Shape> kShapes = {{1, 1, true, 1},   {1, 3, true, 1},  {2, 2, false, 1},
+                                    {7, 1, false, 3},  {7, 1, true, 7},  {11, 2, true, 4},
+                                    {13, 2, false, 2}, {23, 3, true, 5}, {31, 4, false, 6}};
+
+template <class Check>
+void for_random_filters(const Check& check) {
+  for (const Shape& shape : kShapes) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(
+          fmt::format("{} items, {} levels, seed {}", shape.num_items, shape.num_levels, seed));
+      const ItemHierarchy hierarchy =
+          tests::random_hierarchy(shape.num_items, shape.num_levels, shape.ends_with_items, seed);
+      check(tests::random_filter(hierarchy, shape.rank, 0.5F, seed), seed);
+      check(tests::random_filter(shape.num_items, shape.rank, seed), seed);
+    }
+  }
+}
+
+TEST(ItemFilter, AppliesTheDenseMatrixThatItStandsFor) {
+  for_random_filters([](const ItemFilter& filter, std::uint64_t seed) {
+    const Dense dense = tests::dense_filter(filter);
+    expect_close(filter.to_dense(), dense);
+    for (const Index cols : {1, 4}) {
+      const Matrix X = tests::random_matrix(filter.num_items(), cols, seed);
+      expect_close(filter.apply(X), dense * X.cast<double>(), 1e-4);
+    }
+  });
+}
+
+TEST(ItemFilter, AppliesItsBlocksAlone) {
+  for_random_filters([](const ItemFilter& filter, std::uint64_t seed) {
+    Dense blocks = Dense::Zero(filter.num_items(), filter.num_items());
+    for (std::size_t s = 0; s < filter.blocks.size(); ++s) {
+      blocks += tests::dense_map(filter.hierarchy->scopes[s], filter.blocks[s], filter.num_items());
+    }
+    const Matrix X = tests::random_matrix(filter.num_items(), 3, seed);
+    expect_close(filter.apply_blocks(X), blocks * X.cast<double>(), 1e-4);
+  });
+}
+
+TEST(ItemFilter, HasTheNormOfTheDenseMatrix) {
+  for_random_filters([](const ItemFilter& filter, std::uint64_t) {
+    const double expected = tests::dense_filter(filter).squaredNorm();
+    EXPECT_NEAR(filter.squared_norm(), expected, 1e-5 * (1.0 + expected));
+  });
+}
+
+TEST(ItemFilter, IsAsFarFromAFactorAsTheDenseMatrix) {
+  for_random_filters([](const ItemFilter& filter, std::uint64_t seed) {
+    for (const Index dim : {1, 3, 9}) {
+      const Matrix E = tests::random_matrix(filter.num_items(), dim, seed);
+      const Dense gram = E.cast<double>() * E.cast<double>().transpose();
+      const double expected = (gram - tests::dense_filter(filter)).norm();
+      EXPECT_NEAR(distance(E, filter), expected, 1e-3 * (1.0 + expected));
+    }
+    const Matrix zero = Matrix::Zero(filter.num_items(), 2);
+    EXPECT_NEAR(distance(zero, filter), tests::dense_filter(filter).norm(), 1e-4);
+  });
+}
+
+TEST(ItemFilter, IsNeverAtANegativeDistanceFromItsOwnFactor) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const ItemFilter filter = tests::random_filter(12, 4, seed);
+    const Matrix T = best_factor(filter, Matrix::Zero(12, 4), 1);
+    const double left = distance(T, filter);
+    EXPECT_GE(left, 0.0);  // and a number: the root of what rounding makes negative is none
+    EXPECT_LE(left, 1e-2);
+  }
+}
+
+TEST(ItemFilter, IsTheSquareOfAFactorWithOrthogonalColumns) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Matrix factor = tests::random_basis(9, 4, seed);
+    factor.col(0) *= 3.0F;
+    factor.col(1) *= 0.5F;
+    factor.col(3).setZero();
+    const ItemFilter filter = filter_of_factor(factor);
+    EXPECT_EQ(filter.values(3), 0.0);
+    expect_close(filter.to_dense(), factor.cast<double>() * factor.cast<double>().transpose());
+  }
+}
+
+// Positive blocks: there the iteration finds the best factor whatever the start.
+ItemFilter positive_filter(const ItemHierarchy& hierarchy, Index rank, std::uint64_t seed) {
+  ItemFilter filter = tests::random_filter(hierarchy, rank, 0.0F, seed);
+  for (std::size_t s = 0; s < filter.blocks.size(); ++s) {
+    const Matrix Z = tests::random_matrix(filter.blocks[s].rows(), 3, seed * 100 + s);
+    filter.blocks[s] = 0.3F * Z * Z.transpose();
+  }
+  return filter;
+}
+
+void expect_best(const Matrix& T, const ItemFilter& filter, double tolerance) {
+  const Dense dense = tests::dense_filter(filter);
+  const Dense best = tests::best_approximation(dense, T.cols());
+  const Dense gram = T.cast<double>() * T.cast<double>().transpose();
+  EXPECT_LE((gram - best).norm(), tolerance * (1.0 + best.norm()));
+  EXPECT_LE((gram - dense).norm(), (best - dense).norm() + tolerance * (1.0 + best.norm()));
+}
+
+TEST(BestFactor, IsClosedWithoutBlocks) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const ItemFilter filter = tests::random_filter(14, 5, seed);
+    for (const Index dim : {1, 3, 5, 8}) {  // narrower than the basis, as wide, wider
+      const Matrix T = best_factor(filter, tests::random_matrix(14, dim, seed), 1);
+      ASSERT_EQ(T.cols(), dim);
+      expect_best(T, filter, 1e-5);
+    }
+  }
+}
+
+TEST(BestFactor, IsTheEckartYoungFactorOfAFilterWithBlocks) {
+  for (const Index rank : {2, 5, 9}) {
+    for (const Index dim : {2, 5, 9}) {
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        SCOPED_TRACE(fmt::format("rank {}, dim {}, seed {}", rank, dim, seed));
+        const ItemHierarchy hierarchy = tests::random_hierarchy(17, 3, true, seed);
+        const ItemFilter filter = positive_filter(hierarchy, rank, seed);
+        const Matrix T = best_factor(filter, tests::random_matrix(17, dim, seed), 400);
+        ASSERT_EQ(T.cols(), dim);
+        expect_best(T, filter, 1e-3);
+      }
+    }
+  }
+}
+
+TEST(BestFactor, TakesMoreColumnsThanThereAreItems) {
+  for (const Index num_items : {1, 2, 3}) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const ItemHierarchy hierarchy = tests::random_hierarchy(num_items, 2, true, seed);
+      const ItemFilter filter = positive_filter(hierarchy, 1, seed);
+      const Matrix T = best_factor(filter, tests::random_matrix(num_items, 5, seed), 50);
+      ASSERT_EQ(T.cols(), 5);
+      expect_best(T, filter, 1e-4);
+    }
+  }
+}
+
+TEST(BestFactor, OfAFilterOfZerosIsZero) {
+  ItemFilter filter = filter_of_factor(Matrix::Zero(6, 3));
+  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).isZero());
+  const ItemHierarchy hierarchy = tests::random_hierarchy(6, 2, true, 1);
+  filter.hierarchy = std::make_shared<const ItemHierarchy>(hierarchy);
+  for (const Scope& scope : hierarchy.scopes) {
+    filter.blocks.push_back(Matrix::Zero(scope.num_members(), scope.num_members()));
+  }
+  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).isZero());
+  EXPECT_TRUE(best_factor(filter, Matrix::Zero(6, 4), 2).isZero());
+}
+
+TEST(BestFactor, LeavesOutTheNegativePartOfTheSpectrum) {
+  // One group of all items, whose block takes more than the low-rank part has.
+  ItemFilter filter = filter_of_factor(Matrix::Constant(4, 1, 0.5F));
+  MatrixOf<std::int32_t> members = MatrixOf<std::int32_t>::Zero(4, 1);
+  filter.hierarchy = std::make_shared<const ItemHierarchy>(
+      from_table({.members = members, .ends_with_items = false}));
+  filter.blocks = {Matrix::Constant(1, 1, -1.0F)};
+  EXPECT_LE(best_factor(filter, tests::random_matrix(4, 1, 1), 5).norm(), 1e-4F);
+}
+}  // namespace
+}  // namespace fedhur::linalg

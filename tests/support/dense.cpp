@@ -1,0 +1,152 @@
+#include "tests/support/dense.hpp"
+
+#include <algorithm>
+
+#include "fedhur/base/random_matrix.hpp"
+
+namespace fedhur::tests {
+namespace {
+Matrix draw(Index rows, Index cols, std::uint64_t seed, std::uint64_t purpose) {
+  return normal_matrix(rows, cols, 1.0F, Rng(seed).stream(Draw::synthetic, purpose));
+}
+}  // namespace
+
+Matrix random_symmetric(Index size, std::uint64_t seed) {
+  const Matrix square = draw(size, size, seed, 1);
+  return 0.5F * (square + square.transpose());
+}
+
+Matrix random_basis(Index rows, Index cols, std::uint64_t seed) {
+  const Eigen::MatrixXd tall = draw(rows, cols, seed, 2).cast<double>();
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(tall);
+  const Eigen::MatrixXd thin = qr.householderQ() * Eigen::MatrixXd::Identity(rows, cols);
+  return thin.cast<Real>();
+}
+
+server::Uploads random_uploads(Index num_clients, Index num_items, Index dim, std::uint64_t seed) {
+  server::Uploads uploads;
+  for (Index k = 0; k < num_clients; ++k) {
+    uploads.push_back(std::make_shared<const Matrix>(
+        draw(num_items, dim, seed, 100 + static_cast<std::uint64_t>(k))));
+  }
+  return uploads;
+}
+
+server::Uploads related_uploads(Index num_clients, Index num_items, Index dim, std::uint64_t seed) {
+  const Matrix common = draw(num_items, dim, seed, 3);
+  server::Uploads uploads;
+  for (const auto& own : random_uploads(num_clients, num_items, dim, seed)) {
+    uploads.push_back(std::make_shared<const Matrix>(common + 0.4F * *own));
+  }
+  return uploads;
+}
+
+linalg::ItemHierarchy random_hierarchy(Index num_items, Index num_levels, bool ends_with_items,
+                                       std::uint64_t seed) {
+  const Index columns = num_levels - (ends_with_items ? 1 : 0);
+  Rng rng = Rng(seed).stream(Draw::synthetic, 4);
+  MatrixOf<std::int32_t> members = MatrixOf<std::int32_t>::Zero(num_items, columns);
+  std::vector<std::vector<Index>> groups(1);
+  for (Index item = 0; item < num_items; ++item) groups[0].push_back(item);
+  for (Index level = 0; level < columns; ++level) {
+    std::vector<std::vector<Index>> finer;
+    for (auto& items : groups) {
+      const Index most = std::min<Index>(static_cast<Index>(items.size()), 4);
+      const auto count =
+          1 + static_cast<Index>(rng.below(static_cast<std::uint64_t>(std::max<Index>(1, most))));
+      const std::size_t first = finer.size();
+      finer.resize(first + static_cast<std::size_t>(count));
+      // One item for each part before the others fall anywhere.
+      std::vector<Index> shuffled = items;
+      rng.shuffle(std::span(shuffled));
+      for (std::size_t i = 0; i < shuffled.size(); ++i) {
+        const std::size_t part =
+            i < static_cast<std::size_t>(count) ? i : rng.below(static_cast<std::uint64_t>(count));
+        members(shuffled[i], level) = static_cast<std::int32_t>(part);
+        finer[first + part].push_back(shuffled[i]);
+      }
+      for (std::size_t part = first; part < finer.size(); ++part) {
+        std::sort(finer[part].begin(), finer[part].end());
+      }
+    }
+    groups = std::move(finer);
+  }
+  return linalg::from_table({.members = std::move(members), .ends_with_items = ends_with_items});
+}
+
+linalg::ItemFilter random_filter(Index num_items, Index rank, std::uint64_t seed) {
+  linalg::ItemFilter filter;
+  filter.basis = std::make_shared<const Matrix>(random_basis(num_items, rank, seed));
+  Rng rng = Rng(seed).stream(Draw::synthetic, 5);
+  filter.values.resize(rank);
+  for (Index i = 0; i < rank; ++i) filter.values(i) = 0.2 + 3.0 * rng.uniform();
+  std::sort(filter.values.data(), filter.values.data() + rank, std::greater<>());
+  return filter;
+}
+
+linalg::ItemFilter random_filter(const linalg::ItemHierarchy& hierarchy, Index rank,
+                                 Real block_scale, std::uint64_t seed) {
+  linalg::ItemFilter filter = random_filter(hierarchy.num_items, rank, seed);
+  filter.hierarchy = std::make_shared<const linalg::ItemHierarchy>(hierarchy);
+  for (std::size_t s = 0; s < hierarchy.scopes.size(); ++s) {
+    filter.blocks.push_back(block_scale *
+                            random_symmetric(hierarchy.scopes[s].num_members(), seed * 1000 + s));
+  }
+  return filter;
+}
+
+Dense dense_map(const linalg::Scope& scope, ConstMatrixRef block, Index num_items) {
+  Dense map = Dense::Zero(num_items, num_items);
+  for (Index a = 0; a < scope.num_members(); ++a) {
+    for (Index b = 0; b < scope.num_members(); ++b) {
+      for (const Index i : scope.member_items(a)) {
+        for (const Index j : scope.member_items(b)) map(i, j) = static_cast<double>(block(a, b));
+      }
+    }
+  }
+  return map;
+}
+
+Dense dense_filter(const linalg::ItemFilter& filter) {
+  const Dense V = filter.basis->cast<double>();
+  Dense dense = V * filter.values.asDiagonal() * V.transpose();
+  for (std::size_t s = 0; s < filter.blocks.size(); ++s) {
+    dense += dense_map(filter.hierarchy->scopes[s], filter.blocks[s], filter.num_items());
+  }
+  return dense;
+}
+
+Dense dense_global_filter(const server::Uploads& uploads) {
+  const Index num_items = uploads[0]->rows();
+  Dense sum = Dense::Zero(num_items, num_items);
+  for (const auto& E : uploads) sum += E->cast<double>() * E->cast<double>().transpose();
+  return sum / static_cast<double>(uploads.size());
+}
+
+Dense dense_group_means(ConstMatrixRef embeddings, const linalg::Scope& scope) {
+  Dense means = Dense::Zero(scope.num_members(), embeddings.cols());
+  for (Index b = 0; b < scope.num_members(); ++b) {
+    double count = 0.0;
+    for (const Index item : scope.member_items(b)) {
+      for (Index c = 0; c < embeddings.cols(); ++c) {
+        means(b, c) += static_cast<double>(embeddings(item, c));
+      }
+      count += 1.0;
+    }
+    for (Index c = 0; c < embeddings.cols(); ++c) means(b, c) /= count;
+  }
+  return means;
+}
+
+Dense best_approximation(const Dense& symmetric, Index rank) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  Dense result = Dense::Zero(symmetric.rows(), symmetric.cols());
+  for (Index i = 0; i < std::min(rank, symmetric.rows()); ++i) {
+    const Index at = symmetric.rows() - 1 - i;
+    const double value = solver.eigenvalues()(at);
+    if (value <= 0.0) break;
+    result += value * solver.eigenvectors().col(at) * solver.eigenvectors().col(at).transpose();
+  }
+  return result;
+}
+}  // namespace fedhur::tests
