@@ -1,0 +1,124 @@
+#include <gtest/gtest.h>
+
+#include "fedhur/linalg/normalize.hpp"
+#include "fedhur/server/personalization.hpp"
+#include "fedhur/server/retrieval.hpp"
+#include "tests/support/dense.hpp"
+#include "tests/support/support.hpp"
+
+namespace fedhur::server {
+namespace {
+using tests::Dense;
+
+// The most that one of K candidates can get: all others at the lower end of the clip.
+double bound(Index K, double clip, double temperature) {
+  const double high = std::exp(clip / temperature);
+  return high / (high + static_cast<double>(K - 1) * std::exp(-clip / temperature));
+}
+
+TEST(Weights, SumToOneAndStayBelowTheBound) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (const Index K : {1, 2, 7, 60}) {
+      for (const double clip : {0.5, 3.0}) {
+        for (const double temperature : {0.2, 1.0, 5.0}) {
+          Dense scores = tests::random_matrix(K, K, seed).cast<double>();
+          scores.col(0) *= 1e6;
+          const Dense weights = weigh_candidates(scores, clip, temperature);
+          for (Index k = 0; k < K; ++k) EXPECT_NEAR(weights.row(k).sum(), 1.0, 1e-12);
+          EXPECT_GE(weights.minCoeff(), 0.0);
+          EXPECT_LE(weights.maxCoeff(), bound(K, clip, temperature) + 1e-12);
+        }
+      }
+    }
+  }
+}
+
+TEST(Weights, OfEqualScoresAreUniform) {
+  for (const Index K : {1, 2, 9}) {
+    for (const double value : {0.0, 1.0, 1e-20, 1e20}) {
+      const Dense weights = weigh_candidates(Dense::Constant(K, K, value), 3.0, 1.0);
+      tests::expect_close(weights, Dense(Dense::Constant(K, K, 1.0 / static_cast<double>(K))),
+                          1e-12);
+    }
+  }
+}
+
+TEST(Weights, DependOnNeitherScaleNorOffsetOfTheScores) {
+  const Dense scores = tests::random_matrix(5, 5, 1).cast<double>();
+  tests::expect_close(weigh_candidates((7.0 * scores).array() + 2.0, 3.0, 1.0),
+                      weigh_candidates(scores, 3.0, 1.0), 1e-9);
+}
+
+TEST(Weights, GoToTheBestAsTheTemperatureFalls) {
+  Dense scores(1, 3);
+  scores << 1.0, 3.0, 2.0;
+  EXPECT_GT(weigh_candidates(scores, 3.0, 0.01)(0, 1), 0.999);
+  const Dense warm = weigh_candidates(scores, 3.0, 1e6);
+  EXPECT_NEAR(warm(0, 1), 1.0 / 3.0, 1e-5);
+  EXPECT_GT(warm(0, 1), warm(0, 2));
+}
+
+struct Scene {
+  explicit Scene(Index num_clients) {
+    for (Index k = 0; k < num_clients; ++k) {
+      const auto seed = static_cast<std::uint64_t>(k);
+      embeddings.push_back(tests::random_matrix(4, 3, seed + 1));
+      queries.push_back(tests::random_matrix(4, 2, seed + 5000));
+      linalg::normalize_columns(queries.back());
+    }
+  }
+  [[nodiscard]] Retrieval retrieve(const RetrievalConfig& config) const {
+    const ScorerConfig scorer_config{.refinement_weight = 0.0F};
+    return retrieve_candidates(
+        {.group_embeddings = embeddings, .grams = pack_grams(embeddings), .queries = queries},
+        config, Scorer(4, scorer_config, Rng(1)), scorer_config, {});
+  }
+  std::vector<Matrix> embeddings;
+  std::vector<Matrix> queries;
+};
+
+TEST(Weights, AreNotTakenByAClientThatBlowsUpItsEmbeddings) {
+  constexpr Index kClients = 100;
+  Scene scene(kClients);
+  scene.embeddings[17] *= 1000.0F;
+  const Dense clipped = scene.retrieve({.clip = 3.0}).aggregation_weights;
+  EXPECT_LE(clipped.maxCoeff(), bound(kClients, 3.0, 1.0));
+  EXPECT_LE(clipped.col(17).maxCoeff(), 0.2);
+  // What the clip is for: without it everybody would follow that client.
+  const Dense open = scene.retrieve({.clip = 1e9}).aggregation_weights;
+  EXPECT_GT(open.col(17).minCoeff(), 0.99);
+}
+
+TEST(Weights, AreTheIdentityForTheControlAndUniformForNone) {
+  const Scene scene(4);
+  EXPECT_EQ(scene.retrieve({.relation = Relation::own}).aggregation_weights,
+            Dense(Dense::Identity(4, 4)));
+  tests::expect_close(scene.retrieve({.relation = Relation::none}).aggregation_weights,
+                      Dense(Dense::Constant(4, 4, 0.25)), 1e-12);
+}
+
+TEST(Weights, OfASingleClientAreOne) {
+  const Scene scene(1);
+  for (const auto& [name, relation] : EnumNames<Relation>::names) {
+    const Retrieval retrieval = scene.retrieve({.relation = relation});
+    EXPECT_EQ(retrieval.aggregation_weights, Dense(Dense::Ones(1, 1))) << name;
+  }
+}
+
+TEST(Weights, OfClientsWithNothingAreUniform) {
+  Scene scene(3);
+  for (Matrix& own : scene.embeddings) own.setZero();
+  for (const Relation relation :
+       {Relation::similarity, Relation::complementarity, Relation::both, Relation::utility}) {
+    tests::expect_close(scene.retrieve({.relation = relation}).aggregation_weights.col(0),
+                        Dense(Dense::Constant(3, 1, 1.0 / 3.0)), 1e-9);
+  }
+}
+
+TEST(RelationEntropy, IsAShareOfTheLargestPossible) {
+  EXPECT_NEAR(relation_entropy(Dense::Constant(4, 4, 0.25)), 1.0, 1e-12);
+  EXPECT_EQ(relation_entropy(Dense::Identity(4, 4)), 0.0);
+  EXPECT_EQ(relation_entropy(Dense::Ones(1, 1)), 1.0);
+}
+}  // namespace
+}  // namespace fedhur::server
