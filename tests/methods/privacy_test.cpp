@@ -7,6 +7,7 @@
 #include "fedhur/evaluate/evaluating_client.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/methods/method.hpp"
+#include "tests/support/fedhur_requests.hpp"
 #include "tests/support/support.hpp"
 
 namespace fedhur::methods {
@@ -31,6 +32,32 @@ data::ClientData private_data() {
           .test = tests::user_items({kTest})};
 }
 
+// What the method's server sends before and after the training of a round.
+std::vector<Message> requests_before(const std::string& method, Round round) {
+  if (method == "local") return {};
+  if (method != "fedmf" && round > 0) return {};
+  Message table{.kind = method == "fedmf" ? "update" : "start", .round = round, .arrays = {}};
+  table.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
+  return {table};
+}
+
+std::vector<Message> requests_after(const std::string& method, Round round) {
+  const auto uploads =
+      tests::related_uploads(3, kNumItems, 8, 20 + static_cast<std::uint64_t>(round));
+  if (method == "fedcia") {
+    const Executor executor(1);
+    Message finetune{.kind = "finetune", .round = round, .arrays = {}};
+    finetune.arrays.set("global_factor",
+                        server::compute_global_filter(uploads, {}, {}, Rng(1), executor).factor());
+    return {finetune};
+  }
+  if (method == "fedhur") {
+    const auto requests = tests::fedhur_requests(tests::fedhur_config({}), uploads, round);
+    return {requests.query, requests.finetune};
+  }
+  return {};
+}
+
 // All replies of a client to a few rounds of everything the server may ask.
 std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
                                                      client::PrivateState& final_state) {
@@ -41,14 +68,11 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
       {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)});
   evaluate::EvaluatingClient client(std::move(inner), data, {10});
   std::vector<std::vector<std::byte>> sent;
-  const auto ask = [&](Message request) { sent.push_back(encode(client.answer(request))); };
+  const auto ask = [&](const Message& request) { sent.push_back(encode(client.answer(request))); };
   for (Round round = 0; round < 3; ++round) {
-    if (method == "fedmf") {
-      Message update{.kind = "update", .round = round, .arrays = {}};
-      update.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
-      ask(update);
-    }
+    for (const Message& request : requests_before(method, round)) ask(request);
     ask({.kind = "train", .round = round, .arrays = {}});
+    for (const Message& request : requests_after(method, round)) ask(request);
     ask({.kind = "evaluate", .round = round, .arrays = {}});
     ask({.kind = "keep", .round = round, .arrays = {}});
   }
@@ -86,7 +110,7 @@ TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
   }
   EXPECT_GT(total, 0U);
 }
-INSTANTIATE_TEST_SUITE_P(Learned, Privacy, testing::Values("fedmf", "local"),
+INSTANTIATE_TEST_SUITE_P(Learned, Privacy, testing::Values("fedmf", "local", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -96,14 +120,18 @@ TEST(Privacy, TheSearchFindsWhatIsThere) {
   EXPECT_TRUE(holds(encode(leak), &item, sizeof(item)));
 }
 
-TEST(Privacy, TrainingDoesNotDependOnHeldOutRows) {
+class HeldOutRows : public testing::TestWithParam<std::string> {};
+
+TEST_P(HeldOutRows, AreNothingToTraining) {
   // The client half is made from the training split alone: the same whatever else the user has.
   const auto upload = [](const data::ClientData& data) {
     ConfigTable table;
     experiment::add_assignment(table, "model.embedding_dim=4");
     evaluate::EvaluatingClient client(
-        find_method("fedmf").configure(table).make_client(
-            {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)}),
+        find_method(GetParam())
+            .configure(table)
+            .make_client(
+                {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)}),
         data, {10});
     return encode(client.answer({.kind = "train", .round = 0, .arrays = {}}));
   };
@@ -112,5 +140,7 @@ TEST(Privacy, TrainingDoesNotDependOnHeldOutRows) {
   other.test = tests::user_items({{2, 3}});
   EXPECT_EQ(upload(private_data()), upload(other));
 }
+INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows, testing::Values("fedmf", "fedcia", "fedhur"),
+                         [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods

@@ -1,0 +1,275 @@
+// The server half of FedHUR against the dense method: uploads in, personalised filters out.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "fedhur/linalg/normalize.hpp"
+#include "fedhur/methods/method.hpp"
+#include "tests/support/fedhur_requests.hpp"
+
+namespace fedhur::methods {
+namespace {
+using federation::Answer;
+using federation::Request;
+using message::Message;
+using tests::Dense;
+
+// Clients that upload fixed tables, ask random queries and remember what they are sent.
+class FixedUploads : public federation::Federation {
+ public:
+  FixedUploads(server::Uploads tables, Index directions)
+      : uploads(std::move(tables)), finetunes(uploads.size()), directions_(directions) {}
+  [[nodiscard]] Index num_clients() const override { return static_cast<Index>(uploads.size()); }
+  std::vector<Answer> exchange(std::span<const Request> requests) override {
+    std::vector<Answer> answers;
+    for (const Request& request : requests) {
+      const auto k = static_cast<std::size_t>(request.client);
+      const Message& asked = *request.message;
+      Message reply{.kind = asked.kind, .round = asked.round, .arrays = {}};
+      if (asked.kind == "train") {
+        reply.arrays.set("item_embeddings", Array(uploads[k]));
+        reply.arrays.set_number("loss_sum", 4);
+        reply.arrays.set_number("num_samples", 2);
+      } else if (asked.kind == "query") {
+        query = asked;
+        if (asked.arrays.contains("group_filters")) {
+          reply.arrays.set("projected_query", answer_query(asked, k));
+        }
+      } else if (asked.kind == "finetune") {
+        finetunes[k] = asked;
+      }
+      answers.push_back({request.client, std::move(reply)});
+    }
+    return answers;
+  }
+  server::Uploads uploads;
+  Message query;
+  std::vector<Message> finetunes;
+
+ private:
+  [[nodiscard]] Matrix answer_query(const Message& asked, std::size_t client) const {
+    const auto hierarchy =
+        linalg::from_table({.members = asked.arrays.integers("hierarchy"),
+                            .ends_with_items = asked.arrays.number("ends_with_items") != 0.0});
+    return tests::random_matrix(hierarchy.num_members(), directions_, 40 + client);
+  }
+  Index directions_;
+};
+
+// One round of a server with these settings, and what became known of it.
+struct Round0 {
+  Round0(Index num_clients, Index num_items, Index dim, std::vector<std::string> assignments,
+         std::uint64_t seed)
+      : federation(tests::related_uploads(num_clients, num_items, dim, seed), 4) {
+    assignments.push_back("model.embedding_dim=" + std::to_string(dim));
+    assignments.emplace_back("query.directions=4");
+    assignments.push_back("global_filter.rank=" + std::to_string(num_items));
+    assignments.emplace_back("global_filter.first_passes=5");
+    config = tests::fedhur_config(assignments);
+    ConfigTable table;
+    for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
+    const RoundWatcher watcher{
+        .round = 0,
+        .show_matrix = [&](const std::string& name, ConstMatrixRef matrix) { seen[name] = matrix; },
+        .show_json = [](const std::string&, const std::string&) {}};
+    const Executor executor(2);
+    const auto server =
+        find_method("fedhur").configure(table).make_server({.num_clients = num_clients,
+                                                            .num_items = num_items,
+                                                            .rng = Rng(1),
+                                                            .executor = &executor,
+                                                            .watcher = &watcher});
+    notes = server->run_round(0, federation);
+    guidance = read_guidance(federation.query, config, num_items);
+  }
+
+  // What client k will fit its embeddings to.
+  [[nodiscard]] Dense personalized_filter(std::size_t k) const {
+    return read_personalized_filter(federation.finetunes[k], config, guidance)
+        .to_dense()
+        .cast<double>();
+  }
+  [[nodiscard]] Dense weights(Index scope) const {
+    return seen.at(fmt::format("scopes/{}/aggregation_weights", scope)).cast<double>();
+  }
+
+  FixedUploads federation;
+  FedHurConfig config;
+  std::map<std::string, Matrix> seen;
+  federation::RoundNotes notes;
+  Guidance guidance;
+};
+
+Dense gram(const Dense& Z) { return Z * Z.transpose(); }
+
+const std::vector<std::string> kKinds = {"own", "similarity", "complementarity", "both", "utility"};
+
+TEST(FedHurServer, MixesWholeFiltersWhereTheStructureIsSingle) {
+  for (const std::string& kind : kKinds) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const Round0 round(5, 13, 3, {"relation.structure=single", "relation.kind=" + kind}, seed);
+      const Dense alpha = round.weights(0);
+      for (std::size_t k = 0; k < 5; ++k) {
+        Dense expected = Dense::Zero(13, 13);
+        for (std::size_t j = 0; j < 5; ++j) {
+          expected += alpha(static_cast<Index>(k), static_cast<Index>(j)) *
+                      gram(round.federation.uploads[j]->cast<double>());
+        }
+        EXPECT_LE(tests::difference(round.personalized_filter(k), expected), 1e-4)
+            << kind << ", seed " << seed << ", client " << k;
+      }
+    }
+  }
+}
+
+Dense dense_personalized_filter(const Round0& round, std::size_t k) {
+  const server::Uploads& uploads = round.federation.uploads;
+  const linalg::ItemHierarchy& hierarchy = *round.guidance.hierarchy;
+  Dense sum = tests::dense_global_filter(uploads);
+  for (Index s = 0; s < hierarchy.num_scopes(); ++s) {
+    const linalg::Scope& scope = hierarchy.scopes[static_cast<std::size_t>(s)];
+    const Dense alpha = round.weights(s);
+    const Index m = scope.num_members();
+    Dense mixed = Dense::Zero(m, m);
+    Dense mean = Dense::Zero(m, m);
+    Dense average = Dense::Zero(m, uploads[0]->cols());
+    for (std::size_t j = 0; j < uploads.size(); ++j) {
+      const Dense Z = tests::dense_group_means(*uploads[j], scope);
+      const double weight = alpha(static_cast<Index>(k), static_cast<Index>(j));
+      mixed += weight * gram(Z);
+      mean += gram(Z) / static_cast<double>(uploads.size());
+      average += weight * Z;
+    }
+    if (round.config.coarse == Coarse::parameters && scope.level == 0) mixed = gram(average);
+    const Dense R = mixed - mean;
+    const auto beta =
+        static_cast<double>(linalg::level_weight(round.config.level_weights, scope.level));
+    sum += beta * tests::dense_map(scope, R.cast<Real>(), hierarchy.num_items);
+  }
+  return sum;
+}
+
+TEST(FedHurServer, AddsTheResidualsOfAllLevelsToTheGlobalFilter) {
+  for (const std::string& kind : kKinds) {
+    for (const std::string coarse : {"filters", "parameters"}) {
+      for (const std::string branching : {"[3]", "[3, 2]", "[2, 2, \"items\"]", "[\"items\"]"}) {
+        const Round0 round(
+            5, 14, 3,
+            {"relation.kind=" + kind, "hierarchy.coarse=" + coarse,
+             "hierarchy.branching=" + branching, "hierarchy.level_weights=[0.5, 0.3, 0.2]"},
+            2);
+        for (std::size_t k = 0; k < 5; ++k) {
+          EXPECT_LE(
+              tests::difference(round.personalized_filter(k), dense_personalized_filter(round, k)),
+              1e-4)
+              << kind << ", " << coarse << ", " << branching << ", client " << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(FedHurServer, KeepsWeightsWithinTheBoundOfTheClip) {
+  const Round0 round(9, 14, 3, {"retrieval.clip=1.0"}, 3);
+  const double high = std::exp(1.0);
+  const double bound = high / (high + 8.0 * std::exp(-1.0));
+  for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
+    EXPECT_LE(round.weights(s).maxCoeff(), bound + 1e-6);
+    tests::expect_close(Dense(round.weights(s).rowwise().sum()), Dense(Dense::Ones(9, 1)), 1e-6);
+  }
+}
+
+TEST(FedHurServer, NotesWhatARoundWasLike) {
+  const Round0 round(5, 14, 3, {}, 1);
+  EXPECT_EQ(round.notes.loss, 2.0);
+  EXPECT_NEAR(round.notes.numbers.at("trace_kept"), 1.0, 1e-4);
+  EXPECT_GT(round.notes.numbers.at("relation_entropy"), 0.0);
+  EXPECT_LE(round.notes.numbers.at("relation_entropy"), 1.0);
+  EXPECT_GT(round.notes.numbers.at("score_loss"), 0.0);
+}
+
+TEST(FedHurServer, RefusesUploadsThatAreMalformed) {
+  for (const std::string method : {"fedcia", "fedhur"}) {
+    ConfigTable table;
+    experiment::add_assignment(table, "model.embedding_dim=3");
+    const Executor executor(1);
+    const auto server = find_method(method).configure(table).make_server(
+        {.num_clients = 3, .num_items = 7, .rng = Rng(1), .executor = &executor});
+    const auto error_of = [&](const Matrix& upload) -> std::string {
+      server::Uploads uploads = tests::related_uploads(3, 7, 3, 1);
+      uploads[1] = std::make_shared<const Matrix>(upload);
+      FixedUploads federation(uploads, 16);
+      try {
+        (void)server->run_round(0, federation);
+      } catch (const ProtocolError& error) {
+        return error.what();
+      }
+      return "no error";
+    };
+    EXPECT_EQ(error_of(Matrix::Constant(7, 3, std::numeric_limits<Real>::quiet_NaN())),
+              "client 1: 'item_embeddings' holds values that are not finite");
+    EXPECT_EQ(error_of(Matrix::Zero(7, 2)), "client 1: 'item_embeddings' is 7 x 2, expected 7 x 3");
+  }
+}
+
+TEST(FedHurServer, RefusesQueriesOfTheWrongShape) {
+  ConfigTable table;
+  experiment::add_assignment(table, "model.embedding_dim=3");
+  const Executor executor(1);
+  const auto server = find_method("fedhur").configure(table).make_server(
+      {.num_clients = 3, .num_items = 7, .rng = Rng(1), .executor = &executor});
+  FixedUploads federation(tests::related_uploads(3, 7, 3, 1), 15);  // one direction too few
+  EXPECT_THROW((void)server->run_round(0, federation), ProtocolError);
+}
+
+TEST(FedHurConfig, NamesTheKeyOfASettingThatIsNotAllowed) {
+  for (const std::string assignment : {"retrieval.temperature=-1",
+                                       "retrieval.temperature=0",
+                                       "retrieval.temperature=nan",
+                                       "retrieval.clip=0",
+                                       "hierarchy.branching=[2, \"items\", 3]",
+                                       "hierarchy.branching=[]",
+                                       "hierarchy.branching=[\"groups\"]",
+                                       "hierarchy.branching=[0]",
+                                       "hierarchy.branching=[2.5]",
+                                       "hierarchy.branching=3",
+                                       "hierarchy.leaf_items=-1",
+                                       "hierarchy.max_steps=0",
+                                       "hierarchy.level_weights=[]",
+                                       "hierarchy.level_weights=[-0.1]",
+                                       "hierarchy.level_weights=[\"a\"]",
+                                       "hierarchy.level_weights=[inf]",
+                                       "hierarchy.coarse=items",
+                                       "scorer.inputs=[]",
+                                       "scorer.inputs=[\"speed\"]",
+                                       "scorer.inputs=[\"scale\", \"scale\"]",
+                                       "scorer.inputs=[1]",
+                                       "scorer.hidden=0",
+                                       "scorer.learning_rate=0",
+                                       "scorer.passes=-1",
+                                       "scorer.training_rows=0",
+                                       "scorer.refinement_weight=-1",
+                                       "relation.kind=best",
+                                       "relation.structure=flat",
+                                       "relation.single_weight=-1",
+                                       "relation.principal_directions=0",
+                                       "query.form=up",
+                                       "query.directions=0",
+                                       "query.filter_scale=frobenius",
+                                       "global_filter.rank=-1",
+                                       "global_filter.passes=0",
+                                       "global_filter.first_passes=0",
+                                       "noise.laplace_scale=-1",
+                                       "finetune.solver=newton",
+                                       "finetune.step=2"}) {
+    try {
+      (void)tests::fedhur_config({assignment});
+      ADD_FAILURE() << assignment;
+    } catch (const ConfigError& error) {
+      EXPECT_EQ(std::string(error.what()).find(assignment.substr(0, assignment.find('='))), 0U)
+          << error.what();
+    }
+  }
+}
+}  // namespace
+}  // namespace fedhur::methods
