@@ -29,8 +29,7 @@ Matrix falling_factor() {
 }
 
 linalg::ItemFilter make_filter(bool has_blocks) {
-  linalg::ItemFilter filter =
-      linalg::filter_of_factor(std::make_shared<const Matrix>(falling_factor()));
+  linalg::ItemFilter filter = linalg::filter_of_factor(falling_factor());
   if (!has_blocks) return filter;
   const Executor executor(1);
   filter.hierarchy = std::make_shared<const linalg::ItemHierarchy>(server::build_item_hierarchy(

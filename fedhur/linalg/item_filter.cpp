@@ -173,6 +173,10 @@ ItemFilter filter_of_factor(Shared<Matrix> factor) {
   return filter;
 }
 
+ItemFilter filter_of_factor(Matrix factor) {
+  return filter_of_factor(std::make_shared<const Matrix>(std::move(factor)));
+}
+
 ItemFactor best_factor(const ItemFilter& filter, ConstMatrixRef start, Index passes) {
   const Index dim = start.cols();
   const Index rank = filter.factor->cols();

@@ -25,6 +25,7 @@ struct ItemFilter {
 };
 
 [[nodiscard]] ItemFilter filter_of_factor(Shared<Matrix> factor);
+[[nodiscard]] ItemFilter filter_of_factor(Matrix factor);
 
 // T = tall * small: a table times a small matrix, multiplied out only when needed.
 struct ItemFactor {

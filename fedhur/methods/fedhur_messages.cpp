@@ -44,8 +44,7 @@ ItemFilter add_to_core(const ItemFilter& global, const Matrix& residual) {
   }
   const MatrixOf<double> transform = inverse_lengths.asDiagonal() * pairs.vectors *
                                      pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
-  return linalg::filter_of_factor(
-      std::make_shared<const Matrix>(*global.factor * transform.cast<Real>()));
+  return linalg::filter_of_factor(*global.factor * transform.cast<Real>());
 }
 }  // namespace
 

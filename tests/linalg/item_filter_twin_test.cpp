@@ -79,7 +79,7 @@ TEST(ItemFilter, IsAsFarFromAFactorAsTheDenseMatrix) {
 TEST(ItemFilter, IsNeverAtANegativeDistanceFromItsOwnFactor) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const ItemFilter filter = tests::random_filter(12, 4, seed);
-    const Matrix T = best_factor(filter, Matrix::Zero(12, 4), 1);
+    const Matrix T = best_factor(filter, Matrix::Zero(12, 4), 1).to_matrix();
     const double left = distance(T, filter);
     EXPECT_GE(left, 0.0);  // and a number: the root of what rounding makes negative is none
     EXPECT_LE(left, 1e-2);
@@ -120,7 +120,7 @@ TEST(BestFactor, IsClosedWithoutBlocks) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const ItemFilter filter = tests::random_filter(14, 5, seed);
     for (const Index dim : {1, 3, 5, 8}) {  // narrower than the basis, as wide, wider
-      const Matrix T = best_factor(filter, tests::random_matrix(14, dim, seed), 1);
+      const Matrix T = best_factor(filter, tests::random_matrix(14, dim, seed), 1).to_matrix();
       ASSERT_EQ(T.cols(), dim);
       expect_best(T, filter, 1e-5);
     }
@@ -134,7 +134,7 @@ TEST(BestFactor, IsTheEckartYoungFactorOfAFilterWithBlocks) {
         SCOPED_TRACE(fmt::format("rank {}, dim {}, seed {}", rank, dim, seed));
         const ItemHierarchy hierarchy = tests::random_hierarchy(17, 3, true, seed);
         const ItemFilter filter = positive_filter(hierarchy, rank, seed);
-        const Matrix T = best_factor(filter, tests::random_matrix(17, dim, seed), 400);
+        const Matrix T = best_factor(filter, tests::random_matrix(17, dim, seed), 400).to_matrix();
         ASSERT_EQ(T.cols(), dim);
         expect_best(T, filter, 1e-3);
       }
@@ -147,7 +147,8 @@ TEST(BestFactor, TakesMoreColumnsThanThereAreItems) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       const ItemHierarchy hierarchy = tests::random_hierarchy(num_items, 2, true, seed);
       const ItemFilter filter = positive_filter(hierarchy, 1, seed);
-      const Matrix T = best_factor(filter, tests::random_matrix(num_items, 5, seed), 50);
+      const Matrix T =
+          best_factor(filter, tests::random_matrix(num_items, 5, seed), 50).to_matrix();
       ASSERT_EQ(T.cols(), 5);
       expect_best(T, filter, 1e-4);
     }
@@ -156,14 +157,14 @@ TEST(BestFactor, TakesMoreColumnsThanThereAreItems) {
 
 TEST(BestFactor, OfAFilterOfZerosIsZero) {
   ItemFilter filter = filter_of_factor(Matrix::Zero(6, 3));
-  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).isZero());
+  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).to_matrix().isZero());
   const ItemHierarchy hierarchy = tests::random_hierarchy(6, 2, true, 1);
   filter.hierarchy = std::make_shared<const ItemHierarchy>(hierarchy);
   for (const Scope& scope : hierarchy.scopes) {
     filter.blocks.push_back(Matrix::Zero(scope.num_members(), scope.num_members()));
   }
-  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).isZero());
-  EXPECT_TRUE(best_factor(filter, Matrix::Zero(6, 4), 2).isZero());
+  EXPECT_TRUE(best_factor(filter, tests::random_matrix(6, 3, 1), 2).to_matrix().isZero());
+  EXPECT_TRUE(best_factor(filter, Matrix::Zero(6, 4), 2).to_matrix().isZero());
 }
 
 TEST(BestFactor, LeavesOutTheNegativePartOfTheSpectrum) {
@@ -173,7 +174,7 @@ TEST(BestFactor, LeavesOutTheNegativePartOfTheSpectrum) {
   filter.hierarchy = std::make_shared<const ItemHierarchy>(
       from_table({.members = members, .ends_with_items = false}));
   filter.blocks = {Matrix::Constant(1, 1, -1.0F)};
-  EXPECT_LE(best_factor(filter, tests::random_matrix(4, 1, 1), 5).norm(), 1e-4F);
+  EXPECT_LE(best_factor(filter, tests::random_matrix(4, 1, 1), 5).to_matrix().norm(), 1e-4F);
 }
 }  // namespace
 }  // namespace fedhur::linalg

@@ -25,8 +25,7 @@ TEST(FedCia, TakesTheGradientStepOfTheWorkedExample) {
   const Executor executor(1);
   const server::GlobalFilter global = server::compute_global_filter(
       example_uploads(), {.rank = 3, .passes = 1, .first_passes = 3}, {}, Rng(1), executor);
-  const linalg::ItemFilter filter =
-      linalg::filter_of_factor(std::make_shared<const Matrix>(global.factor()));
+  const linalg::ItemFilter filter = linalg::filter_of_factor(global.factor());
   const Matrix E = *example_uploads()[0];
   EXPECT_NEAR(linalg::distance(E, filter), 1.414213562, 1e-5);
   const Matrix stepped = client::finetune_by_gradient(

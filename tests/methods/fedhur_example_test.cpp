@@ -90,8 +90,7 @@ struct Example {
   }
 
   [[nodiscard]] linalg::ItemFilter personalized_filter(Index client) const {
-    linalg::ItemFilter filter =
-        linalg::filter_of_factor(std::make_shared<const Matrix>(global.factor()));
+    linalg::ItemFilter filter = linalg::filter_of_factor(global.factor());
     filter.hierarchy = std::make_shared<const ItemHierarchy>(hierarchy);
     for (std::size_t s = 0; s < hierarchy.scopes.size(); ++s) {
       filter.blocks.push_back(linalg::level_weight(level_weights, hierarchy.scopes[s].level) *
