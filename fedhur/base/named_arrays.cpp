@@ -26,27 +26,6 @@ Array decode_matrix(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
   if (!bytes.empty()) std::memcpy(matrix->data(), bytes.data(), bytes.size());
   return Shared<MatrixOf<T>>(std::move(matrix));
 }
-
-// Infinities and NaN are the numbers whose exponent bits are all set. Without branches, so that the
-// compiler looks at many at once.
-bool is_finite(const Matrix& matrix) {
-  constexpr std::uint32_t kExponent = 0x7f800000U;
-  std::uint32_t found = 0;
-  for (Index i = 0; i < matrix.size(); ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(matrix.data()[i]);
-    found |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
-  }
-  return found == 0;
-}
-
-Array decode_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
-  if (type > 2) throw ProtocolError(fmt::format("array '{}' has the unknown type {}", name, type));
-  const auto rows = reader.get<std::uint32_t>();
-  const auto cols = reader.get<std::uint32_t>();
-  if (type == 0) return decode_matrix<Real>(reader, rows, cols, name);
-  if (type == 1) return decode_matrix<double>(reader, rows, cols, name);
-  return decode_matrix<std::int32_t>(reader, rows, cols, name);
-}
 }  // namespace
 
 const Array* NamedArrays::find(std::string_view name) const {
@@ -116,16 +95,39 @@ const Shared<Matrix>& NamedArrays::finite_matrix(std::string_view name, Index ro
   return value;
 }
 
+// Infinities and NaN are the numbers whose exponent bits are all set. Without branches, so that the
+// compiler looks at many at once.
+bool is_finite(const Matrix& matrix) {
+  constexpr std::uint32_t kExponent = 0x7f800000U;
+  std::uint32_t found = 0;
+  for (Index i = 0; i < matrix.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(matrix.data()[i]);
+    found |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
+  }
+  return found == 0;
+}
+
+Array decode_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
+  if (type > 2) throw ProtocolError(fmt::format("array '{}' has the unknown type {}", name, type));
+  const auto rows = reader.get<std::uint32_t>();
+  const auto cols = reader.get<std::uint32_t>();
+  if (type == 0) return decode_matrix<Real>(reader, rows, cols, name);
+  if (type == 1) return decode_matrix<double>(reader, rows, cols, name);
+  return decode_matrix<std::int32_t>(reader, rows, cols, name);
+}
+
+std::size_t encoded_size(const Array& array) {
+  return 1 + 2 * sizeof(std::uint32_t) +
+         std::visit(
+             [](const auto& matrix) {
+               return static_cast<std::size_t>(matrix->size()) * sizeof(*matrix->data());
+             },
+             array);
+}
+
 std::size_t encoded_size(const NamedArrays& arrays) {
   std::size_t size = sizeof(std::uint16_t);
-  for (const auto& [name, array] : arrays.entries()) {
-    size += 1 + name.size() + 1 + 2 * sizeof(std::uint32_t);
-    size += std::visit(
-        [](const auto& matrix) {
-          return static_cast<std::size_t>(matrix->size()) * sizeof(*matrix->data());
-        },
-        array);
-  }
+  for (const auto& [name, array] : arrays.entries()) size += 1 + name.size() + encoded_size(array);
   return size;
 }
 
@@ -143,6 +145,20 @@ bool is_same(const Array& a, const Array& b) {
       a);
 }
 
+void encode(const Array& array, ByteSink& sink) {
+  sink.put(static_cast<std::uint8_t>(array.index()));
+  std::visit(
+      [&](const auto& matrix) {
+        constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
+        expects(matrix->rows() <= kMost && matrix->cols() <= kMost, "sides fit 32 bits");
+        sink.put(static_cast<std::uint32_t>(matrix->rows()));
+        sink.put(static_cast<std::uint32_t>(matrix->cols()));
+        sink.put_bytes(
+            std::as_bytes(std::span(matrix->data(), static_cast<std::size_t>(matrix->size()))));
+      },
+      array);
+}
+
 void encode(const NamedArrays& arrays, ByteSink& sink, const NamedArrays* previous) {
   expects(arrays.size() <= kMaxArrays, "at most 65535 arrays");
   sink.put(static_cast<std::uint16_t>(arrays.size()));
@@ -153,17 +169,7 @@ void encode(const NamedArrays& arrays, ByteSink& sink, const NamedArrays* previo
       sink.put(kAsBefore);
       continue;
     }
-    sink.put(static_cast<std::uint8_t>(array.index()));
-    std::visit(
-        [&](const auto& matrix) {
-          constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
-          expects(matrix->rows() <= kMost && matrix->cols() <= kMost, "sides fit 32 bits");
-          sink.put(static_cast<std::uint32_t>(matrix->rows()));
-          sink.put(static_cast<std::uint32_t>(matrix->cols()));
-          sink.put_bytes(
-              std::as_bytes(std::span(matrix->data(), static_cast<std::size_t>(matrix->size()))));
-        },
-        array);
+    encode(array, sink);
   }
 }
 

@@ -54,6 +54,13 @@ class NamedArrays {
 
 // Same type, shape and bits.
 [[nodiscard]] bool is_same(const Array& a, const Array& b);
+[[nodiscard]] bool is_finite(const Matrix& matrix);
+
+// One array without its name: a type (0 float, 1 double, 2 integer), both sides, the values.
+[[nodiscard]] std::size_t encoded_size(const Array& array);
+void encode(const Array& array, ByteSink& sink);
+// After its type was read.
+[[nodiscard]] Array decode_array(ByteReader& reader, std::uint8_t type, const std::string& name);
 
 [[nodiscard]] std::size_t encoded_size(const NamedArrays& arrays);
 // An array whose bits are those of the one of that name in `previous` is only mentioned: the tables

@@ -3,31 +3,126 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+
+#include "fedhur/message/rounding.hpp"
 
 namespace fedhur::message {
 namespace {
 constexpr std::uint32_t kMagic = 0x314d4846;  // "FHM1"
+constexpr std::size_t kMaxName = 255;
+// Types of arrays, after those of exact ones (see encode(array) in base/named_arrays.hpp).
+constexpr std::uint8_t kHalves = 3;
+constexpr std::uint8_t kBlocks = 4;
 
 bool is_kind(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  });
+  return !text.empty() && text.size() <= kMaxName &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+         });
+}
+
+void expect_message(const Message& message) {
+  expects(is_kind(message.kind), "a kind is a lower-case word");
+  expects(message.round >= 0, "a round is not negative");
+  expects(message.arrays.size() <= std::numeric_limits<std::uint16_t>::max(),
+          "at most 65535 arrays");
+  for (const auto& [name, array] : message.arrays.entries()) {
+    expects(name.size() <= kMaxName, "a name has at most 255 bytes");
+    std::visit(
+        [](const auto& matrix) {
+          constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
+          expects(matrix->rows() <= kMost && matrix->cols() <= kMost, "sides fit 32 bits");
+        },
+        array);
+  }
+}
+
+// The matrix if it does not travel as it is, otherwise nullptr.
+const Matrix* find_rounded(const Array& array, Precision precision) {
+  const auto* matrix = std::get_if<Shared<Matrix>>(&array);
+  return matrix != nullptr && is_rounded(**matrix, precision) ? matrix->get() : nullptr;
+}
+
+std::size_t array_size(const Array& array, Precision precision) {
+  const Matrix* matrix = find_rounded(array, precision);
+  if (matrix == nullptr) return fedhur::encoded_size(array);
+  return 1 + 2 * sizeof(std::uint32_t) + rounded_size(*matrix, precision);
+}
+
+void put_array(const Array& array, Precision precision, ByteSink& sink) {
+  const Matrix* matrix = find_rounded(array, precision);
+  if (matrix == nullptr) return fedhur::encode(array, sink);
+  sink.put(precision == Precision::float16 ? kHalves : kBlocks);
+  sink.put(static_cast<std::uint32_t>(matrix->rows()));
+  sink.put(static_cast<std::uint32_t>(matrix->cols()));
+  put_rounded(*matrix, precision, sink);
+}
+
+Precision precision_of(std::uint8_t type) {
+  if (type == kHalves) return Precision::float16;
+  return type == kBlocks ? Precision::int8 : Precision::float32;
+}
+
+Array take_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
+  const Precision precision = precision_of(type);
+  if (precision == Precision::float32) return decode_array(reader, type, name);
+  const auto rows = reader.get<std::uint32_t>();
+  const auto cols = reader.get<std::uint32_t>();
+  return std::make_shared<const Matrix>(take_rounded(reader, rows, cols, precision, name));
+}
+
+NamedArrays take_arrays(ByteReader& reader) {
+  NamedArrays arrays;
+  Precision precision = Precision::float32;  // of the message
+  std::vector<std::pair<std::string, const Matrix*>> exact;
+  const auto count = reader.get<std::uint16_t>();
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const std::string name = reader.get_name();
+    if (arrays.contains(name)) throw ProtocolError(fmt::format("array '{}' comes twice", name));
+    const auto type = reader.get<std::uint8_t>();
+    Array array = take_array(reader, type, name);
+    const Precision own = precision_of(type);
+    if (own != Precision::float32) {
+      if (precision != Precision::float32 && precision != own) {
+        throw ProtocolError("the message mixes float16 and int8");
+      }
+      precision = own;
+    } else if (const auto* matrix = std::get_if<Shared<Matrix>>(&array)) {
+      exact.emplace_back(name, matrix->get());
+    }
+    arrays.set(name, std::move(array));
+  }
+  for (const auto& [name, matrix] : exact) {
+    if (is_rounded(*matrix, precision)) {
+      throw ProtocolError(fmt::format("array '{}' is exact in a message that is not", name));
+    }
+  }
+  return arrays;
 }
 }  // namespace
 
-std::size_t encoded_size(const Message& message) {
-  return sizeof(kMagic) + sizeof(kWireVersion) + 1 + message.kind.size() + sizeof(std::int64_t) +
-         fedhur::encoded_size(message.arrays);
+std::size_t encoded_size(const Message& message, const WireFormat& format) {
+  std::size_t size = sizeof(kMagic) + sizeof(kWireVersion) + 1 + message.kind.size() +
+                     sizeof(std::int64_t) + sizeof(std::uint16_t);
+  for (const auto& [name, array] : message.arrays.entries()) {
+    size += 1 + name.size() + array_size(array, format.precision);
+  }
+  return size;
 }
 
-std::vector<std::byte> encode(const Message& message) {
-  expects(is_kind(message.kind), "a kind is a lower-case word");
-  ByteWriter writer(encoded_size(message));
+std::vector<std::byte> encode(const Message& message, const WireFormat& format) {
+  expect_message(message);
+  ByteWriter writer(encoded_size(message, format));
   writer.put(kMagic);
   writer.put(kWireVersion);
   writer.put_name(message.kind);
   writer.put(static_cast<std::int64_t>(message.round));
-  fedhur::encode(message.arrays, writer);
+  writer.put(static_cast<std::uint16_t>(message.arrays.size()));
+  for (const auto& [name, array] : message.arrays.entries()) {
+    writer.put_name(name);
+    put_array(array, format.precision, writer);
+  }
   return writer.finish();
 }
 
@@ -45,10 +140,23 @@ Message decode(std::span<const std::byte> bytes) {
   if (!is_kind(message.kind)) throw ProtocolError("the message's kind is not a lower-case word");
   message.round = reader.get<std::int64_t>();
   if (message.round < 0) throw ProtocolError("the message's round is negative");
-  message.arrays = decode_arrays(reader);
+  message.arrays = take_arrays(reader);
   if (reader.remaining() != 0) {
     throw ProtocolError(fmt::format("{} bytes follow the message's end", reader.remaining()));
   }
   return message;
+}
+
+Message transmit(const Message& message, const WireFormat& format) {
+  expect_message(message);
+  Message arrived{.kind = message.kind, .round = message.round, .arrays = {}};
+  for (const auto& [name, array] : message.arrays.entries()) {
+    const Matrix* matrix = find_rounded(array, format.precision);
+    arrived.arrays.set(
+        name, matrix == nullptr
+                  ? array
+                  : Array(std::make_shared<const Matrix>(round_to(*matrix, format.precision))));
+  }
+  return arrived;
 }
 }  // namespace fedhur::message

@@ -1,0 +1,28 @@
+// How exact the numbers of a message travel.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "fedhur/base/config_table.hpp"
+
+namespace fedhur::message {
+// Of float matrices only: doubles and integers are always exact.
+enum class Precision : std::uint8_t {
+  float32,  // exact
+  float16,  // IEEE halves: 11 significant bits, numbers below 6e-8 become zero
+  int8,     // a byte per number and the largest magnitude of every 64 numbers of a row
+};
+
+struct WireFormat {
+  Precision precision = Precision::float32;
+};
+}  // namespace fedhur::message
+
+template <>
+struct fedhur::EnumNames<fedhur::message::Precision> {
+  using enum fedhur::message::Precision;
+  static constexpr std::array<std::pair<std::string_view, message::Precision>, 3> names = {
+      {{"float32", float32}, {"float16", float16}, {"int8", int8}}};
+};
