@@ -6,12 +6,18 @@
 
 namespace fedhur::federation {
 std::vector<Answer> CountingFederation::exchange(std::span<const Request> requests) {
+  const Message* last = nullptr;
+  std::size_t size = 0;
   for (const Request& request : requests) {
-    counted_[request.message->kind].down += message::encoded_size(*request.message);
+    if (request.message.get() != last) {  // a broadcast is measured once
+      last = request.message.get();
+      size = message::encoded_size(*last, format_);
+    }
+    counted_[last->kind].down += size;
   }
   std::vector<Answer> answers = inner_->exchange(requests);
   for (const Answer& answer : answers) {
-    counted_[answer.message.kind].up += message::encoded_size(answer.message);
+    counted_[answer.message.kind].up += message::encoded_size(answer.message, format_);
   }
   return answers;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "fedhur/federation/federation.hpp"
+#include "fedhur/message/wire_format.hpp"
 
 namespace fedhur::federation {
 struct Traffic {
@@ -15,7 +16,9 @@ using TrafficByKind = std::map<std::string, Traffic>;
 
 class CountingFederation : public Federation {
  public:
-  explicit CountingFederation(Federation& inner) : inner_(&inner) {}
+  // `format` is that of `inner`'s wire.
+  explicit CountingFederation(Federation& inner, const message::WireFormat& format = {})
+      : inner_(&inner), format_(format) {}
   [[nodiscard]] Index num_clients() const override { return inner_->num_clients(); }
   [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override;
   // What was counted since the last call.
@@ -23,6 +26,7 @@ class CountingFederation : public Federation {
 
  private:
   Federation* inner_;
+  message::WireFormat format_;
   TrafficByKind counted_;
 };
 }  // namespace fedhur::federation

@@ -46,13 +46,41 @@ TEST(InProcessFederation, AnswersInClientOrderWhateverTheRequestsOrder) {
   EXPECT_EQ(world.b.last_request, nullptr);
 }
 
-TEST(InProcessFederation, PassesMessagesThroughTheCodec) {
+TEST(InProcessFederation, HandsOverWhatArrivesAndNotTheMessageItself) {
   World world;
   Message message{.kind = "x", .round = 4, .arrays = {}};
   message.arrays.set("m", Matrix(Matrix::Ones(2, 2)));
   const auto shared = std::make_shared<const Message>(message);
   (void)world.transport.exchange(std::vector<Request>{{client_id(0), shared}});
   EXPECT_NE(world.a.last_request, shared.get()) << "the client got the server's own object";
+}
+
+TEST(InProcessFederation, RoundsWhatItCarriesInBothDirections) {
+  class Mirror : public ClientMethod {
+   public:
+    Message answer(const Message& request) override {
+      received = request;
+      Message reply = request;
+      reply.arrays.set("fresh", Matrix(Matrix::Constant(2, 2, 0.1F)));
+      return reply;
+    }
+    Message received;
+  };
+  Mirror mirror;
+  const Executor executor(2);
+  constexpr message::WireFormat kFormat{message::Precision::float16};
+  transport::InProcessFederation federation({&mirror}, executor, kFormat);
+  CountingFederation counting(federation, kFormat);
+  Message message{.kind = "x", .round = 0, .arrays = {}};
+  message.arrays.set("m", tests::random_matrix(7, 9, 1));
+  const auto answers = ask_all(counting, message);
+  const Message expected = message::transmit(message, kFormat);
+  EXPECT_EQ(mirror.received.arrays.matrix("m"), expected.arrays.matrix("m"));
+  EXPECT_NE(mirror.received.arrays.matrix("m"), message.arrays.matrix("m"));
+  EXPECT_EQ(answers.at(0).message.arrays.matrix("fresh")(0, 0), 0.0999755859375F);
+  const Traffic traffic = counting.take().at("x");
+  EXPECT_EQ(traffic.down, message::encode(message, kFormat).size());
+  EXPECT_EQ(traffic.up, message::encode(answers.at(0).message, kFormat).size());
 }
 
 TEST(InProcessFederation, NamesTheClientThatCouldNotAnswer) {
