@@ -169,6 +169,8 @@ constexpr const char* kSettings = R"(
 Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
   stop.max_rounds, stop.patience         when to stop
   model.embedding_dim, train.*           the model and its local training
+  wire.precision                         float32 (exact), float16 or int8: numbers in messages
+  wire.rank                              rank of uploaded item embeddings; 0 sends them whole
   evaluate.k                             cutoffs of the metrics
   split.kind                             random, user, leave-one-out, time or given
   clients.kind, clients.count            blocks, random, dirichlet, user or given; how many

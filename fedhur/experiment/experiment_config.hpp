@@ -12,6 +12,7 @@
 #include "fedhur/data/split.hpp"
 #include "fedhur/data/synthetic.hpp"
 #include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 
 namespace fedhur::experiment {
@@ -48,6 +49,7 @@ struct ExperimentConfig {
   evaluate::EvaluationConfig evaluation;
   StopConfig stop;
   CheckpointConfig checkpoint;
+  methods::WireConfig wire;  // the rank is read by every method that uploads item embeddings
   methods::ConfiguredMethod configured_method;
 };
 

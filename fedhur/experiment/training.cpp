@@ -208,8 +208,10 @@ void report_missing_dump(const Simulation& simulation, Round rounds_done,
 
 TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& folder,
                     const TrainingHooks& hooks, const Stopwatch& sitting) {
-  transport::InProcessFederation transport(simulation.client_methods(), simulation.executor);
-  federation::CountingFederation federation(transport);
+  const message::WireFormat& format = simulation.config.wire.format;
+  transport::InProcessFederation transport(simulation.client_methods(), simulation.executor,
+                                           format);
+  federation::CountingFederation federation(transport, format);
   const std::vector<RoundReport> record = folder.read_rounds();
   folder.keep_rounds_before(progress.next_round);
   const double seconds_before = progress.seconds["total"];

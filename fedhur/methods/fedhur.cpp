@@ -39,8 +39,9 @@ class FedHurClient : public FilterClient {
   }
 
   // Q of every scope, one below the other.
-  [[nodiscard]] Matrix build_queries(const Guidance& guidance) const {
-    const Matrix& embeddings = uploaded_embeddings();
+  [[nodiscard]] Matrix build_queries(const Guidance& guidance) {
+    const Shared<Matrix> uploaded = uploaded_embeddings();
+    const Matrix& embeddings = *uploaded;
     const auto groups = linalg::average_all_groups(embeddings, *guidance.hierarchy);
     Matrix queries(guidance.hierarchy->num_members(), config_.query.directions);
     Index row = 0;

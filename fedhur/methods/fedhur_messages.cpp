@@ -1,5 +1,7 @@
 #include "fedhur/methods/fedhur_messages.hpp"
 
+#include <algorithm>
+
 #include "fedhur/linalg/symmetric.hpp"
 
 namespace fedhur::methods {
@@ -66,10 +68,9 @@ void put_guidance(Message& request, const FedHurConfig& config, const Matrix& gl
     at += linalg::packed_size(filter.dense.rows());
   }
   request.arrays.set("group_filters", std::move(packed));
-  Matrix norms(1, static_cast<Index>(spectral_norms.size()));
-  for (std::size_t s = 0; s < spectral_norms.size(); ++s) {
-    norms(0, static_cast<Index>(s)) = static_cast<Real>(spectral_norms[s]);
-  }
+  // Others are divided by them, and there are few: they are worth all their digits on any wire.
+  MatrixOf<double> norms(1, static_cast<Index>(spectral_norms.size()));
+  std::copy(spectral_norms.begin(), spectral_norms.end(), norms.data());
   request.arrays.set("spectral_norms", std::move(norms));
 }
 
@@ -89,8 +90,10 @@ Guidance read_guidance(const Message& request, const FedHurConfig& config, Index
       linalg::from_table({.members = members, .ends_with_items = ends_with_items == 1.0}));
   if (config.asks_queries()) {
     guidance.filters = rebuild_filters(*hierarchy, *factor, request.arrays, config.level_weights);
-    const Matrix& norms =
-        *request.arrays.finite_matrix("spectral_norms", 1, hierarchy->num_scopes());
+    const auto& norms = request.arrays.doubles("spectral_norms");
+    if (norms.rows() != 1 || norms.cols() != hierarchy->num_scopes() || !norms.allFinite()) {
+      throw ProtocolError("'spectral_norms' is not a finite number per scope");
+    }
     guidance.spectral_norms.assign(norms.data(), norms.data() + norms.size());
   }
   guidance.hierarchy = std::move(hierarchy);

@@ -13,21 +13,30 @@ using client::LocalTrainingConfig;
 using federation::Answer;
 using message::Message;
 
+struct FedMfConfig {
+  LocalTrainingConfig training;
+  WireConfig wire;
+};
+void read_settings(ConfigTable& table, FedMfConfig& config) {
+  read_settings(table, config.training);
+  read_settings(table, config.wire);
+}
+
 class FedMfClient : public client::TrainingClient {
  public:
-  FedMfClient(const LocalTrainingConfig& config, client::ClientContext context)
-      : TrainingClient(config, std::move(context)), embedding_dim_(config.embedding_dim) {}
+  FedMfClient(const FedMfConfig& config, client::ClientContext context)
+      : TrainingClient(config.training, std::move(context)), config_(config) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
     if (request.kind == "train") {
       put_loss(reply, training().train(request.round));
-      reply.arrays.set("item_embeddings", Array(training().item_embeddings()));
+      put_item_embeddings(reply, training().item_embeddings(), config_.wire.rank);
       reply.arrays.set_number("num_interactions",
                               static_cast<double>(training().num_interactions()));
     } else if (request.kind == "update") {
-      training().set_item_embeddings(
-          request.arrays.finite_matrix("item_embeddings", training().num_items(), embedding_dim_));
+      training().set_item_embeddings(request.arrays.finite_matrix(
+          "item_embeddings", training().num_items(), config_.training.embedding_dim));
     } else {
       client::refuse(request);
     }
@@ -35,18 +44,19 @@ class FedMfClient : public client::TrainingClient {
   }
 
  private:
-  Index embedding_dim_;
+  FedMfConfig config_;
 };
 
 // sum_k (n_k / sum_j n_j) E_k, added in client order and in double.
 Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
                             Index embedding_dim, const Executor& executor) {
-  std::vector<const Matrix*> tables;
-  for (const Answer& answer : answers) {
-    tables.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-      return arrays.shaped_matrix("item_embeddings", num_items, embedding_dim).get();
-    }));
-  }
+  std::vector<Shared<Matrix>> tables(answers.size());
+  executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
+    const auto k = static_cast<std::size_t>(i);
+    tables[k] = uploaded(answers[k], [&](const NamedArrays& arrays) {
+      return read_item_embeddings(arrays, num_items, embedding_dim);
+    });
+  });
   std::vector<double> weights;
   double total = 0.0;
   for (const Answer& answer : answers) {
@@ -71,7 +81,7 @@ Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
   if (!average.allFinite()) {
     for (const Answer& answer : answers) {
       uploaded(answer, [&](const NamedArrays& arrays) {
-        return arrays.finite_matrix("item_embeddings", num_items, embedding_dim).get();
+        return read_finite_item_embeddings(arrays, num_items, embedding_dim);
       });
     }
     throw ProtocolError("the average of all item embeddings is too large for a float");
@@ -82,10 +92,10 @@ Matrix average_by_data_size(const std::vector<Answer>& answers, Index num_items,
 // There is nothing to save: the clients hold the averaged table and start the next round from it.
 class FedMfServer : public federation::ServerMethod {
  public:
-  FedMfServer(const LocalTrainingConfig& config, const ServerContext& context)
-      : config_(config),
+  FedMfServer(const FedMfConfig& config, const ServerContext& context)
+      : config_(config.training),
         context_(context),
-        item_embeddings_(normal_matrix(context.num_items, config.embedding_dim, config.init_std,
+        item_embeddings_(normal_matrix(context.num_items, config_.embedding_dim, config_.init_std,
                                        context.rng.stream(Draw::item_init))) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
@@ -119,7 +129,7 @@ class FedMfServer : public federation::ServerMethod {
 }  // namespace
 
 Method make_fedmf() {
-  return describe_method<LocalTrainingConfig, FedMfServer, FedMfClient>(
+  return describe_method<FedMfConfig, FedMfServer, FedMfClient>(
       "fedmf", "federated matrix factorisation, item embeddings averaged by data size");
 }
 }  // namespace fedhur::methods

@@ -4,7 +4,7 @@
 
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
-#include "fedhur/methods/common.hpp"
+#include "fedhur/message/wire_codec.hpp"
 
 namespace fedhur::methods {
 using message::Message;
@@ -17,6 +17,7 @@ void read_settings(ConfigTable& table, FilterMethodConfig& config) {
   noise.read("laplace_scale", config.laplace_scale);
   noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
                 "a number of 0 or more");
+  read_settings(table, config.wire);
 }
 
 FilterClient::FilterClient(const FilterMethodConfig& config, client::ClientContext context)
@@ -32,8 +33,9 @@ Message FilterClient::answer(const Message& request) {
         "item_embeddings", training().num_items(), config_.training.embedding_dim));
   } else if (request.kind == "train") {
     put_loss(reply, training().train(request.round));
-    uploaded_ = add_noise(training().item_embeddings(), request.round);
-    reply.arrays.set("item_embeddings", Array(uploaded_));
+    put_item_embeddings(reply, add_noise(training().item_embeddings(), request.round),
+                        config_.wire.rank);
+    uploaded_ = reply;
   } else {
     follow(request, reply);
   }
@@ -43,17 +45,18 @@ Message FilterClient::answer(const Message& request) {
 void FilterClient::finetune(const linalg::ItemFilter& filter) {
   training().set_item_embeddings(std::make_shared<const Matrix>(
       client::finetune(*training().item_embeddings(), filter, config_.fine_tuning)));
-  uploaded_ = nullptr;
+  uploaded_ = {};
+}
+
+Shared<Matrix> FilterClient::uploaded_embeddings() {
+  if (uploaded_.kind.empty()) throw ProtocolError("'query' came before 'train'");
+  return read_item_embeddings(message::transmit(uploaded_, config_.wire.format).arrays,
+                              training().num_items(), config_.training.embedding_dim);
 }
 
 Shared<Matrix> FilterClient::read_factor(const Message& request) {
   const Index rank = request.arrays.matrix("global_factor").cols();
   return request.arrays.finite_matrix("global_factor", training().num_items(), rank);
-}
-
-const Matrix& FilterClient::uploaded_embeddings() const {
-  if (uploaded_ == nullptr) throw ProtocolError("'query' came before 'train'");
-  return *uploaded_;
 }
 
 Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round round) const {
@@ -85,12 +88,13 @@ server::Uploads FilterRounds::train(Round round, federation::Federation& federat
   const Stopwatch watch;
   const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
   notes.loss = mean_loss(answers);
-  server::Uploads uploads;
-  for (const auto& answer : answers) {
-    uploads.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-      return arrays.finite_matrix("item_embeddings", context_.num_items, dim);
-    }));
-  }
+  server::Uploads uploads(answers.size());
+  context_.executor->for_each(static_cast<Index>(answers.size()), [&](Index i) {
+    const auto k = static_cast<std::size_t>(i);
+    uploads[k] = uploaded(answers[k], [&](const NamedArrays& arrays) {
+      return read_finite_item_embeddings(arrays, context_.num_items, dim);
+    });
+  });
   notes.seconds["local_training"] = watch.seconds();
   return uploads;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "fedhur/client/fine_tuning.hpp"
 #include "fedhur/client/training_client.hpp"
+#include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/server/global_information.hpp"
 
@@ -12,6 +13,7 @@ struct FilterMethodConfig {
   client::FineTuningConfig fine_tuning;
   server::GlobalFilterConfig global_filter;
   Real laplace_scale = 0.0F;  // b; noise on every uploaded number, drawn anew each round
+  WireConfig wire;
 };
 void read_settings(ConfigTable& table, FilterMethodConfig& config);
 
@@ -28,8 +30,9 @@ class FilterClient : public client::TrainingClient {
   void finetune(const linalg::ItemFilter& filter);
   // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
   [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request);
-  // As uploaded in this round: what the server sees of this client. ProtocolError before that.
-  [[nodiscard]] const Matrix& uploaded_embeddings() const;
+  // As uploaded in this round: what the server sees of this client, after noise, truncation and
+  // rounding. ProtocolError if nothing was.
+  [[nodiscard]] Shared<Matrix> uploaded_embeddings();
   [[nodiscard]] const FilterMethodConfig& config() const { return config_; }
 
  private:
@@ -37,7 +40,7 @@ class FilterClient : public client::TrainingClient {
   FilterMethodConfig config_;
   Rng rng_;
   ClientId id_;
-  Shared<Matrix> uploaded_;
+  message::Message uploaded_;  // the reply to "train", until the fine-tuning
 };
 
 // The server's side of the same: the shared start, the uploads of a round, and the global filter,

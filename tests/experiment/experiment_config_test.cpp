@@ -56,12 +56,46 @@ TEST(ExperimentConfig, TakesUnquotedWordsAndPathsInAssignments) {
   EXPECT_THROW(add_assignment(other, "no_equals_sign"), ConfigError);
 }
 
+TEST(ExperimentConfig, KnowsTheWireWhateverTheMethod) {
+  for (const auto& method : methods::all_methods()) {
+    ConfigTable table;
+    add_assignment(table, "method=" + method.name);
+    EXPECT_EQ(read_experiment_config(table).wire.format.precision, message::Precision::float32);
+    EXPECT_THAT(to_toml(table), HasSubstr("[wire]\nprecision = \"float32\"\nrank = 0\n"));
+    add_assignment(table, "wire.precision=int8");
+    add_assignment(table, "wire.rank=32");
+    const ExperimentConfig config = read_experiment_config(table);
+    EXPECT_EQ(config.wire.format.precision, message::Precision::int8) << method.name;
+    EXPECT_EQ(config.wire.rank, 32) << method.name;
+    EXPECT_THAT(to_toml(table), HasSubstr("[wire]\nprecision = \"int8\"\nrank = 32\n"));
+  }
+  ConfigTable wrong;
+  add_assignment(wrong, "wire.precision=float61");
+  EXPECT_THAT(config_error([&] { (void)read_experiment_config(wrong); }), HasSubstr("float16"));
+}
+
 TEST(ExperimentConfig, RefusesSettingsOutOfRange) {
-  for (const char* assignment :
-       {"seed=-1", "threads=-2", "stop.max_rounds=0", "stop.patience=0", "clients.count=0",
-        "clients.concentration=0", "split.test_fraction=1", "split.kind=sorted", "evaluate.k=[]",
-        "evaluate.k=[0]", "evaluate.k=10", "evaluate.criterion=ndcg@7", "checkpoint.every=-1",
-        "data.min_user_interactions=0", "method=fedmff", "data.format=xml", "synthetic.path=1"}) {
+  for (const char* assignment : {"seed=-1",
+                                 "threads=-2",
+                                 "stop.max_rounds=0",
+                                 "stop.patience=0",
+                                 "clients.count=0",
+                                 "clients.concentration=0",
+                                 "split.test_fraction=1",
+                                 "split.kind=sorted",
+                                 "evaluate.k=[]",
+                                 "evaluate.k=[0]",
+                                 "evaluate.k=10",
+                                 "evaluate.criterion=ndcg@7",
+                                 "checkpoint.every=-1",
+                                 "data.min_user_interactions=0",
+                                 "wire.precision=float8",
+                                 "wire.precision=8",
+                                 "wire.rank=-1",
+                                 "wire.rank=half",
+                                 "method=fedmff",
+                                 "data.format=xml",
+                                 "synthetic.path=1"}) {
     ConfigTable table;
     add_assignment(table, assignment);
     EXPECT_THROW((void)read_experiment_config(table), ConfigError) << assignment;

@@ -1,0 +1,129 @@
+// Item embeddings on their way to the server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "fedhur/message/wire_codec.hpp"
+#include "fedhur/methods/filter_common.hpp"
+#include "tests/support/support.hpp"
+
+namespace fedhur::methods {
+namespace {
+using message::Message;
+using message::Precision;
+
+Message upload(const Matrix& embeddings, Index rank) {
+  Message reply{.kind = "train", .round = 0, .arrays = {}};
+  put_item_embeddings(reply, std::make_shared<const Matrix>(embeddings), rank);
+  return reply;
+}
+
+template <class Action>
+std::string protocol_error(const Action& action) {
+  try {
+    action();
+  } catch (const ProtocolError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ItemEmbeddings, AreSharedAsTheyAreWithoutARank) {
+  Message reply{.kind = "train", .round = 0, .arrays = {}};
+  const auto embeddings = std::make_shared<const Matrix>(tests::random_matrix(20, 6, 1));
+  put_item_embeddings(reply, embeddings, 0);
+  EXPECT_EQ(read_item_embeddings(reply.arrays, 20, 6), embeddings);
+}
+
+TEST(ItemEmbeddings, ComeBackAsTheBestOfTheirRank) {
+  const Matrix flat = tests::random_matrix(20, 2, 1) * tests::random_matrix(2, 6, 2);
+  const Message reply = upload(flat, 2);
+  EXPECT_FALSE(reply.arrays.contains("item_embeddings"));
+  EXPECT_EQ(reply.arrays.matrix("item_coordinates").cols(), 2);
+  EXPECT_TRUE(read_item_embeddings(reply.arrays, 20, 6)->isApprox(flat, 1e-5F));
+}
+
+TEST(ItemEmbeddings, GoWholeWhereARankSavesNothing) {
+  const Matrix embeddings = tests::random_matrix(20, 6, 1);
+  for (const Index rank : {Index{5}, Index{6}, Index{100}, std::numeric_limits<Index>::max()}) {
+    // 5 (20 + 6) numbers are more than 20 * 6.
+    EXPECT_EQ(upload(embeddings, rank).arrays.matrix("item_embeddings"), embeddings) << rank;
+  }
+  EXPECT_TRUE(upload(embeddings, 4).arrays.contains("item_coordinates"));
+  EXPECT_TRUE(upload(Matrix(0, 6), 2).arrays.contains("item_embeddings"));
+}
+
+TEST(ItemEmbeddings, AreRefusedByTheirOwnNameIfNotFinite) {
+  for (const Index rank : {Index{0}, Index{2}}) {
+    Matrix embeddings = tests::random_matrix(20, 6, 1);
+    embeddings(7, 3) = std::numeric_limits<Real>::quiet_NaN();
+    const Message reply = upload(embeddings, rank);
+    EXPECT_EQ(protocol_error([&] { (void)read_finite_item_embeddings(reply.arrays, 20, 6); }),
+              "'item_embeddings' holds values that are not finite");
+  }
+  Message overflowing{.kind = "train", .round = 0, .arrays = {}};
+  overflowing.arrays.set("item_coordinates", Matrix(Matrix::Constant(20, 2, 1e30F)));
+  overflowing.arrays.set("item_directions", Matrix(Matrix::Constant(2, 6, 1e30F)));
+  EXPECT_EQ(protocol_error([&] { (void)read_finite_item_embeddings(overflowing.arrays, 20, 6); }),
+            "'item_embeddings' holds values that are not finite");
+}
+
+TEST(ItemEmbeddings, AreRefusedInTheWrongShape) {
+  const auto error_of = [](const Matrix& coordinates, const Matrix& directions) {
+    NamedArrays arrays;
+    arrays.set("item_coordinates", coordinates);
+    arrays.set("item_directions", directions);
+    return protocol_error([&] { (void)read_item_embeddings(arrays, 20, 6); });
+  };
+  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(2, 6)), "no error");
+  EXPECT_EQ(error_of(Matrix::Zero(19, 2), Matrix::Zero(2, 6)),
+            "'item_coordinates' is 19 x 2, expected 20 x 2");
+  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(3, 6)),
+            "'item_directions' is 3 x 6, expected 2 x 6");
+  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(2, 5)),
+            "'item_directions' is 2 x 5, expected 2 x 6");
+  EXPECT_EQ(error_of(Matrix(20, 0), Matrix(0, 6)),
+            "'item_coordinates' has 0 columns, expected 1 to 5");
+  EXPECT_EQ(error_of(Matrix::Zero(20, 6), Matrix::Zero(6, 6)),
+            "'item_coordinates' has 6 columns, expected 1 to 5");
+  EXPECT_THAT(protocol_error([] { (void)read_item_embeddings({}, 20, 6); }),
+              testing::HasSubstr("'item_embeddings' is missing"));
+}
+
+// Shows what a client believes that the server sees of it.
+class WatchedClient : public FilterClient {
+ public:
+  using FilterClient::FilterClient;
+  using FilterClient::uploaded_embeddings;
+
+ private:
+  void follow(const Message& request, Message& /*reply*/) override { client::refuse(request); }
+};
+
+TEST(FilterClient, KnowsItsEmbeddingsAsTheServerSeesThem) {
+  for (const Precision precision : {Precision::float32, Precision::float16, Precision::int8}) {
+    for (const Index rank : {Index{0}, Index{3}}) {
+      for (const Real noise : {0.0F, 0.01F}) {
+        FilterMethodConfig config;
+        config.training.embedding_dim = 6;
+        config.laplace_scale = noise;
+        config.wire = {.format = {precision}, .rank = rank};
+        WatchedClient client(config, {.id = client_id(0),
+                                      .train = tests::user_items({{1, 4}, {2, 3, 17}}),
+                                      .num_items = 20,
+                                      .rng = Rng(5)});
+        EXPECT_THROW((void)client.uploaded_embeddings(), ProtocolError) << "nothing yet";
+        Message start{.kind = "start", .round = 0, .arrays = {}};
+        start.arrays.set("item_embeddings", tests::random_matrix(20, 6, 3));
+        (void)client.answer(start);
+        const Message reply = client.answer({.kind = "train", .round = 0, .arrays = {}});
+        const Message arrived = message::decode(message::encode(reply, {precision}));
+        EXPECT_EQ(*client.uploaded_embeddings(), *read_item_embeddings(arrived.arrays, 20, 6))
+            << name_of(precision) << " rank " << rank << " noise " << noise;
+      }
+    }
+  }
+}
+}  // namespace
+}  // namespace fedhur::methods
