@@ -1,4 +1,5 @@
-// An upload of one item table through the codec and back: bytes per second.
+// An upload of one item table through the codec and back, and what a process does instead: bytes
+// of floats per second.
 #include <benchmark/benchmark.h>
 
 #include "fedhur/base/random.hpp"
@@ -7,13 +8,35 @@
 
 namespace fedhur {
 namespace {
-void BM_EncodeDecode(benchmark::State& state) {
+message::Message make_upload(Index num_items) {
   message::Message message{.kind = "train", .round = 1, .arrays = {}};
-  message.arrays.set("item_embeddings", normal_matrix(state.range(0), 128, 0.1F, Rng(1)));
-  for (auto _ : state) benchmark::DoNotOptimize(message::decode(message::encode(message)));
+  message.arrays.set("item_embeddings", normal_matrix(num_items, 128, 0.1F, Rng(1)));
+  return message;
+}
+
+void note_bytes(benchmark::State& state, const message::Message& message,
+                const message::WireFormat& format) {
+  state.SetLabel(name_of(format.precision));
   state.SetBytesProcessed(state.iterations() *
                           static_cast<std::int64_t>(message::encoded_size(message)));
 }
-BENCHMARK(BM_EncodeDecode)->ArgName("items")->Arg(1682)->Arg(3706);
+
+void BM_EncodeDecode(benchmark::State& state) {
+  const message::WireFormat format{static_cast<message::Precision>(state.range(1))};
+  const message::Message message = make_upload(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(message::decode(message::encode(message, format)));
+  note_bytes(state, message, format);
+}
+BENCHMARK(BM_EncodeDecode)
+    ->ArgNames({"items", "precision"})
+    ->ArgsProduct({{1682, 3706}, {0, 1, 2}});
+
+void BM_Transmit(benchmark::State& state) {
+  const message::WireFormat format{static_cast<message::Precision>(state.range(1))};
+  const message::Message message = make_upload(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(message::transmit(message, format));
+  note_bytes(state, message, format);
+}
+BENCHMARK(BM_Transmit)->ArgNames({"items", "precision"})->ArgsProduct({{1682}, {1, 2}});
 }  // namespace
 }  // namespace fedhur

@@ -28,6 +28,7 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
   EXPECT_EQ(train.exit_code, 0);
   EXPECT_THAT(train.out, HasSubstr("fedmf"));
   EXPECT_THAT(train.out, HasSubstr("stop.max_rounds"));
+  EXPECT_THAT(train.out, HasSubstr("wire.precision"));
   const Finished version = place.fedhur({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_THAT(version.out, StartsWith("fedhur "));
