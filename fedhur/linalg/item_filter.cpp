@@ -72,24 +72,17 @@ double squared_norm_of_blocks(const ItemFilter& filter) {
   return squared_norm_below(filter, first_child, 0, 0.0);
 }
 
-// X^T X, of which only the upper half is computed.
-Square gram_of(const Matrix& X) {
-  Matrix gram = Matrix::Zero(X.cols(), X.cols());
-  gram.selfadjointView<Eigen::Upper>().rankUpdate(X.transpose());
-  return Matrix(gram.selfadjointView<Eigen::Upper>()).cast<double>();
-}
-
 // Y^T filter Y.
 Square project(const ItemFilter& filter, const Matrix& Y) {
   const Matrix coordinates = filter.factor->transpose() * Y;
-  Square core = gram_of(coordinates);
+  Square core = (coordinates.transpose() * coordinates).cast<double>();
   core += (Y.transpose() * filter.apply_blocks(Y)).cast<double>();
   return 0.5 * (core + core.transpose());
 }
 
 // Rayleigh-Ritz in the span of Y: among all T of `dim` columns in that span, the best.
 ItemFactor best_in_span(const ItemFilter& filter, Matrix Y, Index dim) {
-  const Square inverse = orthonormalizer(gram_of(Y));
+  const Square inverse = orthonormalizer(Y);
   const Square core = inverse.transpose() * project(filter, Y) * inverse;
   const Eigen::LLT<Square> cholesky(core);
   Square root = cholesky.matrixL();  // any root will do where all of it is positive and wanted

@@ -27,9 +27,11 @@ double cholesky_transform(const Square& gram, Square& transform) {
   return pivot;
 }
 
-// By eigenvectors: slower, but finds out which directions are none.
-Square eigen_transform(const Square& gram) {
-  constexpr double kLeastShare = 1e-6;  // of a Gram matrix of floats, scaled to unit columns
+// By eigenvectors of the Gram matrix in double: slower, but finds out which directions are none.
+Square eigen_transform(ConstMatrixRef tall) {
+  constexpr double kLeastShare = 1e-12;  // the square of what a float can tell from rounding
+  const Square wide = tall.cast<double>();
+  const Square gram = wide.transpose() * wide;
   Eigen::VectorXd scales = Eigen::VectorXd::Zero(gram.rows());
   for (Index i = 0; i < gram.rows(); ++i) {
     if (gram(i, i) > 0.0) scales(i) = 1.0 / std::sqrt(gram(i, i));
@@ -37,17 +39,22 @@ Square eigen_transform(const Square& gram) {
   const EigenPairs pairs = eigen_pairs(scales.asDiagonal() * gram * scales.asDiagonal());
   Index rank = 0;
   while (rank < gram.rows() && pairs.values(rank) > kLeastShare * pairs.values(0)) ++rank;
-  Square transform = scales.asDiagonal() * pairs.vectors.leftCols(rank);
+  const Square transform = scales.asDiagonal() * pairs.vectors.leftCols(rank);
   return transform * pairs.values.head(rank).cwiseSqrt().cwiseInverse().asDiagonal();
 }
 
-Square gram_of(const Matrix& tall) { return (tall.transpose() * tall).cast<double>(); }
+// X^T X, of which only the upper half is computed.
+Square gram_of(ConstMatrixRef X) {
+  Matrix gram = Matrix::Zero(X.cols(), X.cols());
+  gram.selfadjointView<Eigen::Upper>().rankUpdate(X.transpose());
+  return Matrix(gram.selfadjointView<Eigen::Upper>()).cast<double>();
+}
 }  // namespace
 
-MatrixOf<double> orthonormalizer(const MatrixOf<double>& gram) {
+MatrixOf<double> orthonormalizer(ConstMatrixRef tall) {
   Square transform;
-  if (cholesky_transform(gram, transform) > 0.0) return transform;
-  return eigen_transform(gram);
+  if (cholesky_transform(gram_of(tall), transform) > 0.0) return transform;
+  return eigen_transform(tall);
 }
 
 Matrix orthonormalize(Matrix tall) {
@@ -56,9 +63,8 @@ Matrix orthonormalize(Matrix tall) {
   constexpr double kGoodPivot = 0.7;  // the columns were nearly orthogonal: one step is enough
   Square transform;
   for (int step = 0; step < 4; ++step) {
-    const Square gram = gram_of(tall);
-    const double pivot = cholesky_transform(gram, transform);
-    if (pivot == 0.0) transform = eigen_transform(gram);
+    const double pivot = cholesky_transform(gram_of(tall), transform);
+    if (pivot == 0.0) transform = eigen_transform(tall);
     tall = Matrix(tall * transform.cast<Real>());
     if (pivot >= kGoodPivot || tall.cols() == 0) break;
   }

@@ -6,9 +6,9 @@ namespace fedhur::linalg {
 // Columns that are orthonormal and span what the columns of `tall` span. Where those are dependent,
 // the last columns of the result are zero.
 [[nodiscard]] Matrix orthonormalize(Matrix tall);
-// The same as a transform: tall * orthonormalizer(tall^T tall) has orthonormal columns, as many as
-// `tall` has independent ones up to rounding.
-[[nodiscard]] MatrixOf<double> orthonormalizer(const MatrixOf<double>& gram);
+// The same as a transform: tall * orthonormalizer(tall) has orthonormal columns, as many as `tall`
+// has independent ones up to rounding.
+[[nodiscard]] MatrixOf<double> orthonormalizer(ConstMatrixRef tall);
 
 // The orthogonal factor of a matrix that is not wide: the O with O^T O = I that is nearest to it,
 // and that makes ||T O^T - E|| least for matrix = E^T T. Where the matrix is singular one of the

@@ -33,29 +33,37 @@ Message with(Message message, const std::string& name, T array) {
 }
 
 // Every way to get an array of numbers wrong.
-std::vector<Message> spoiled(const Message& message, const std::string& name) {
-  const Matrix& good = message.arrays.matrix(name);
+template <class Scalar>
+std::vector<Message> spoiled_as(const Message& message, const std::string& name,
+                                const MatrixOf<Scalar>& good) {
+  using Other = std::conditional_t<std::is_same_v<Scalar, double>, Real, double>;
+  using Same = MatrixOf<Scalar>;
   std::vector<Message> result = {
       without(message, name),
-      with(message, name, Matrix(good.rows() + 1, good.cols())),
-      with(message, name, Matrix(0, 0)),
-      with(message, name, Matrix(good.rows() + 1, 0)),
+      with(message, name, Same(good.rows() + 1, good.cols())),
+      with(message, name, Same(0, 0)),
+      with(message, name, Same(good.rows() + 1, 0)),
       with(message, name, Integers(Integers::Zero(good.rows(), good.cols()))),
-      with(message, name, MatrixOf<double>(good.cast<double>())),
+      with(message, name, MatrixOf<Other>(good.template cast<Other>())),
   };
   for (const Real value : {kNaN, std::numeric_limits<Real>::infinity()}) {
-    Matrix bad = good;
-    bad.data()[bad.size() - 1] = value;
+    Same bad = good;
+    bad.data()[bad.size() - 1] = static_cast<Scalar>(value);
     result.push_back(with(message, name, std::move(bad)));
+  }
+  if (good.rows() == 1) {
+    for (const Index width : {good.cols() + 1, good.cols() - 1, Index{0}}) {
+      result.push_back(with(message, name, Same(Same::Zero(1, width))));
+    }
   }
   return result;
 }
 
-std::vector<Message> spoiled_width(const Message& message, const std::string& name) {
-  const Matrix& good = message.arrays.matrix(name);
-  return {with(message, name, Matrix(Matrix::Zero(1, good.cols() + 1))),
-          with(message, name, Matrix(Matrix::Zero(1, good.cols() - 1))),
-          with(message, name, Matrix(Matrix::Zero(1, 0)))};
+std::vector<Message> spoiled(const Message& message, const std::string& name) {
+  if (std::holds_alternative<Shared<Matrix>>(*message.arrays.find(name))) {
+    return spoiled_as(message, name, message.arrays.matrix(name));
+  }
+  return spoiled_as(message, name, message.arrays.doubles(name));
 }
 
 std::vector<Message> spoiled_hierarchies(const Message& message) {
@@ -107,8 +115,7 @@ tests::FedHurRequests requests_of(const FedHurConfig& config, Round round = 0) {
 
 std::vector<Message> spoiled_queries(const Message& query) {
   return all_of(spoiled(query, "global_factor"), spoiled_hierarchies(query),
-                spoiled(query, "group_filters"), spoiled_width(query, "group_filters"),
-                spoiled(query, "spectral_norms"), spoiled_width(query, "spectral_norms"));
+                spoiled(query, "group_filters"), spoiled(query, "spectral_norms"));
 }
 
 std::string describe(const Message& message) {
@@ -166,8 +173,7 @@ TEST(PersonalizedFilter, ThatIsMalformedIsRefused) {
     const auto requests = requests_of(config);
     const Guidance guidance = read_guidance(requests.query, config, kItems);
     EXPECT_NO_THROW((void)read_personalized_filter(requests.finetune, config, guidance));
-    for (const Message& bad : all_of(spoiled(requests.finetune, "residuals"),
-                                     spoiled_width(requests.finetune, "residuals"))) {
+    for (const Message& bad : spoiled(requests.finetune, "residuals")) {
       EXPECT_THROW((void)read_personalized_filter(bad, config, guidance), ProtocolError)
           << structure << ": " << describe(bad);
     }

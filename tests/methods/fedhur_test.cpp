@@ -71,6 +71,7 @@ struct Round0 {
     const RoundWatcher watcher{
         .round = 0,
         .show_matrix = [&](const std::string& name, ConstMatrixRef matrix) { seen[name] = matrix; },
+        .show_vector = [](const std::string&, ConstVectorRef) {},
         .show_json = [](const std::string&, const std::string&) {}};
     const Executor executor(2);
     const auto server =

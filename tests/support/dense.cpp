@@ -1,6 +1,7 @@
 #include "tests/support/dense.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
 
@@ -75,13 +76,15 @@ linalg::ItemHierarchy random_hierarchy(Index num_items, Index num_levels, bool e
 }
 
 linalg::ItemFilter random_filter(Index num_items, Index rank, std::uint64_t seed) {
-  linalg::ItemFilter filter;
-  filter.basis = std::make_shared<const Matrix>(random_basis(num_items, rank, seed));
   Rng rng = Rng(seed).stream(Draw::synthetic, 5);
-  filter.values.resize(rank);
-  for (Index i = 0; i < rank; ++i) filter.values(i) = 0.2 + 3.0 * rng.uniform();
-  std::sort(filter.values.data(), filter.values.data() + rank, std::greater<>());
-  return filter;
+  std::vector<Real> lengths;
+  for (Index i = 0; i < rank; ++i) {
+    lengths.push_back(static_cast<Real>(std::sqrt(0.2 + 3.0 * rng.uniform())));
+  }
+  std::sort(lengths.begin(), lengths.end(), std::greater<>());
+  Matrix factor = random_basis(num_items, rank, seed);
+  for (Index i = 0; i < rank; ++i) factor.col(i) *= lengths[static_cast<std::size_t>(i)];
+  return linalg::filter_of_factor(std::move(factor));
 }
 
 linalg::ItemFilter random_filter(const linalg::ItemHierarchy& hierarchy, Index rank,
@@ -108,8 +111,8 @@ Dense dense_map(const linalg::Scope& scope, ConstMatrixRef block, Index num_item
 }
 
 Dense dense_filter(const linalg::ItemFilter& filter) {
-  const Dense V = filter.basis->cast<double>();
-  Dense dense = V * filter.values.asDiagonal() * V.transpose();
+  const Dense B = filter.factor->cast<double>();
+  Dense dense = B * B.transpose();
   for (std::size_t s = 0; s < filter.blocks.size(); ++s) {
     dense += dense_map(filter.hierarchy->scopes[s], filter.blocks[s], filter.num_items());
   }
