@@ -90,14 +90,14 @@ void add_setting_flags(CLI::App& app, SettingFlags& flags) {
 void add_train_flags(CLI::App& app, SettingFlags& flags) {
   app.add_option("--data", flags.data, "File with interactions (default: built-in synthetic data)")
       ->type_name("PATH");
-  app.add_option("--method", flags.method, "See below (fedmf)")->type_name("NAME");
+  app.add_option("--method", flags.method, "See below (fedhur)")->type_name("NAME");
   app.add_option("--threads", flags.threads, "0 takes one per core; results never depend on it (0)")
       ->type_name("N")
       ->check(whole_number_problem);
 }
 
 void add_run_argument(CLI::App& app, std::string& run) {
-  app.add_option("run", run, "Run folder, such as runs/fedmf-0001")->type_name("");
+  app.add_option("run", run, "Run folder, such as runs/fedhur-0001")->type_name("");
 }
 
 std::string whole_number_problem(const std::string& text) {

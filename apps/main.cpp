@@ -15,8 +15,8 @@ namespace fedhur::apps {
 namespace {
 constexpr const char* kExamples = R"(Examples:
   fedhur train                                     built-in data, default settings
-  fedhur train --data ml-100k/u.data --method fedmf
-  fedhur recommend runs/fedmf-0001 --user 1
+  fedhur train --data ml-100k/u.data --method fedhur
+  fedhur recommend runs/fedhur-0001 --user 1
   fedhur compare runs/*
   fedhur data inspect ratings.csv
 

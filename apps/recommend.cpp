@@ -32,7 +32,7 @@ struct RecommendFlags {
 };
 
 void check(const RecommendFlags& flags) {
-  check_given(flags.run, "the run folder", "fedhur recommend runs/fedmf-0001 --user 1");
+  check_given(flags.run, "the run folder", "fedhur recommend runs/fedhur-0001 --user 1");
   const auto refuse = [](const char* problem) { throw ConfigError(problem); };
   if (flags.is_for_all && !flags.user.empty()) refuse("--all and --user exclude each other");
   if (!flags.is_for_all && flags.user.empty())
@@ -152,8 +152,8 @@ int recommend(const RecommendFlags& flags) {
 
 constexpr const char* kExamples = R"(
 Examples:
-  fedhur recommend runs/fedmf-0001 --user 1 --show-seen 5
-  fedhur recommend runs/fedmf-0001 --all --top 20 --out recommendations.csv)";
+  fedhur recommend runs/fedhur-0001 --user 1 --show-seen 5
+  fedhur recommend runs/fedhur-0001 --all --top 20 --out recommendations.csv)";
 }  // namespace
 
 Command add_recommend(CLI::App& parent) {

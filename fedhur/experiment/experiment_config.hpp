@@ -42,7 +42,7 @@ struct CheckpointConfig {
 };
 
 struct ExperimentConfig {
-  std::string method = "fedmf";
+  std::string method = "fedhur";
   std::uint64_t seed = 42;
   Index threads = 0;  // 0: one per core; never changes a result
   DataConfig data;

@@ -15,7 +15,7 @@ struct ScorerConfig {
   Real learning_rate = 0.01F;
   Index passes = 5;               // steps of Adam a round
   Index training_rows = 16384;    // pairs of clients that a round's training sees, at most
-  Real refinement_weight = 0.1F;  // lambda; 0 leaves the direct scores alone, at a t-th of the cost
+  Real refinement_weight = 0.0F;  // lambda; 0 leaves the direct scores alone, at a t-th of the cost
 
   [[nodiscard]] bool is_used() const { return refinement_weight != 0.0F; }
   [[nodiscard]] Index num_features(Index directions) const {
