@@ -1,4 +1,4 @@
-// A federation in one process on built-in data, for benchmarks of whole rounds.
+// A federation in one process, for benchmarks of whole rounds.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,28 +12,20 @@
 namespace fedhur::bench {
 class Simulation {
  public:
+  // On built-in data.
   Simulation(const std::vector<std::string>& settings, Index threads) : executor_(threads) {
-    ConfigTable table;
-    for (const std::string& assignment : settings) experiment::add_assignment(table, assignment);
+    ConfigTable table = to_table(settings);
     const experiment::ExperimentConfig config = experiment::read_experiment_config(table);
     const auto prepared = experiment::prepare_data(config.data, config.seed, table);
-    std::vector<federation::ClientMethod*> methods;
-    for (auto& data : data::distribute(prepared.dataset, prepared.parts, prepared.user_clients)) {
-      auto inner = config.configured_method.make_client(
-          {.id = client_id(static_cast<Index>(clients_.size())),
-           .train = data.train,
-           .num_items = prepared.dataset.num_items(),
-           .rng = Rng(1)});
-      clients_.push_back(std::make_unique<evaluate::EvaluatingClient>(
-          std::move(inner), std::move(data), std::vector<Index>{10}));
-      methods.push_back(clients_.back().get());
-    }
-    federation_ = std::make_unique<transport::InProcessFederation>(methods, executor_);
-    server_ =
-        config.configured_method.make_server({.num_clients = static_cast<Index>(clients_.size()),
-                                              .num_items = prepared.dataset.num_items(),
-                                              .rng = Rng(1),
-                                              .executor = &executor_});
+    assemble(config, data::distribute(prepared.dataset, prepared.parts, prepared.user_clients),
+             prepared.dataset.num_items());
+  }
+  // On these data.
+  Simulation(const std::vector<std::string>& settings, Index threads,
+             std::vector<data::ClientData> client_data, Index num_items)
+      : executor_(threads) {
+    ConfigTable table = to_table(settings);
+    assemble(experiment::read_experiment_config(table), std::move(client_data), num_items);
   }
 
   federation::RoundNotes run_round() { return server_->run_round(round_++, *federation_); }
@@ -42,6 +34,33 @@ class Simulation {
   }
 
  private:
+  static ConfigTable to_table(const std::vector<std::string>& settings) {
+    ConfigTable table;
+    for (const std::string& assignment : settings) experiment::add_assignment(table, assignment);
+    return table;
+  }
+
+  void assemble(const experiment::ExperimentConfig& config,
+                std::vector<data::ClientData> client_data, Index num_items) {
+    std::vector<federation::ClientMethod*> methods;
+    for (auto& data : client_data) {
+      auto inner = config.configured_method.make_client(
+          {.id = client_id(static_cast<Index>(clients_.size())),
+           .train = data.train,
+           .num_items = num_items,
+           .rng = Rng(1)});
+      clients_.push_back(std::make_unique<evaluate::EvaluatingClient>(
+          std::move(inner), std::move(data), std::vector<Index>{10}));
+      methods.push_back(clients_.back().get());
+    }
+    federation_ = std::make_unique<transport::InProcessFederation>(methods, executor_);
+    server_ =
+        config.configured_method.make_server({.num_clients = static_cast<Index>(clients_.size()),
+                                              .num_items = num_items,
+                                              .rng = Rng(1),
+                                              .executor = &executor_});
+  }
+
   Executor executor_;
   std::vector<std::unique_ptr<evaluate::EvaluatingClient>> clients_;
   std::unique_ptr<transport::InProcessFederation> federation_;

@@ -26,13 +26,15 @@ class FedHurClient : public FilterClient {
  private:
   void follow(const Message& request, Message& reply) override {
     if (request.kind == "query") {
-      Guidance guidance = read_guidance(request, config_, training().num_items());
+      const Guidance guidance = read_guidance(request, config_, training().num_items());
       if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries(guidance));
-      guidance_ = std::move(guidance);
+      query_ = request;
     } else if (request.kind == "finetune") {
-      if (!guidance_) throw ProtocolError("'finetune' came before 'query'");
-      finetune(read_personalized_filter(request, config_, *guidance_));
-      guidance_.reset();
+      if (query_.kind.empty()) throw ProtocolError("'finetune' came before 'query'");
+      const Guidance guidance =
+          read_guidance(query_, config_, training().num_items(), Purpose::finetune);
+      finetune(read_personalized_filter(request, config_, guidance));
+      query_ = {};
     } else {
       client::refuse(request);
     }
@@ -61,7 +63,7 @@ class FedHurClient : public FilterClient {
 
   FedHurConfig config_;
   Rng rng_;
-  std::optional<Guidance> guidance_;  // between "query" and "finetune" of one round
+  Message query_;  // between it and "finetune": shared arrays, so that waiting takes no memory
 };
 
 class FedHurServer : public federation::ServerMethod {
@@ -73,29 +75,13 @@ class FedHurServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    const Uploads uploads = rounds_.train(round, federation, notes);
-
-    const Stopwatch mining;
-    const GlobalFilter& global = rounds_.update_filter(uploads);
-    notes.numbers["trace_kept"] = global.trace_kept;
-    Mined mined = mine(round, uploads, global);
-    const double mining_seconds = mining.seconds();
-
-    const Stopwatch asking;
-    std::vector<Matrix> queries = ask_queries(round, federation, mined);
-    notes.seconds["query"] = asking.seconds();
-
-    const Stopwatch retrieving;
-    const Personalization personal = personalize(round, uploads, mined, queries, notes);
-    notes.seconds["server"] = mining_seconds + retrieving.seconds();
-    show(round, uploads, mined, queries, personal);
-
+    const Residuals residuals = find_residuals(round, federation, notes);
     const Stopwatch fine_tuning;
     const Message finetune{.kind = "finetune", .round = round, .arrays = {}};
     (void)federation.exchange(
         requests_for(num_clients(), finetune, [&](Index client, NamedArrays& arrays) {
           if (config_.has_relations()) {
-            arrays.set("residuals", Array(personal.residuals[static_cast<std::size_t>(client)]));
+            arrays.set("residuals", Array(residuals[static_cast<std::size_t>(client)]));
           }
         }));
     notes.seconds["fine_tuning"] = fine_tuning.seconds();
@@ -124,11 +110,33 @@ class FedHurServer : public federation::ServerMethod {
     std::vector<RelationFilter> filters;  // F_g by scope
     std::vector<double> spectral_norms;
   };
-  // What makes the clients' filters, and how it came about where somebody watches.
-  struct Personalization {
-    std::vector<Shared<Matrix>> residuals;  // by client, packed scope by scope
-    std::vector<server::Retrieval> retrievals;
-  };
+  using Residuals = std::vector<Shared<Matrix>>;  // by client, packed scope by scope
+  using Queries = std::vector<Shared<Matrix>>;    // by client, scope below scope
+
+  // All of the round that comes before fine-tuning. Uploads and queries are gone afterwards: with
+  // very many items there is no room for them beside the fine-tuned embeddings.
+  [[nodiscard]] Residuals find_residuals(Round round, federation::Federation& federation,
+                                         federation::RoundNotes& notes) {
+    const Uploads uploads = rounds_.train(round, federation, notes);
+
+    const Stopwatch mining;
+    const GlobalFilter& global = rounds_.update_filter(uploads);
+    notes.numbers["trace_kept"] = global.trace_kept;
+    const Mined mined = mine(round, uploads, global);
+    const double mining_seconds = mining.seconds();
+
+    const Stopwatch asking;
+    const Queries queries = ask_queries(round, federation, mined);
+    notes.seconds["query"] = asking.seconds();
+
+    const Stopwatch retrieving;
+    std::vector<server::Retrieval> retrievals(mined.hierarchy.scopes.size());
+    Residuals residuals = personalize(round, mined, queries, retrievals, notes);
+    learn(retrievals, notes);
+    notes.seconds["server"] = mining_seconds + retrieving.seconds();
+    show(round, uploads, mined, queries, retrievals, residuals);
+    return residuals;
+  }
 
   [[nodiscard]] Index num_clients() const { return rounds_.context().num_clients; }
   [[nodiscard]] const Executor& executor() const { return *rounds_.context().executor; }
@@ -159,33 +167,32 @@ class FedHurServer : public federation::ServerMethod {
     return mined;
   }
 
-  [[nodiscard]] std::vector<Matrix> ask_queries(Round round, federation::Federation& federation,
-                                                const Mined& mined) const {
+  [[nodiscard]] Queries ask_queries(Round round, federation::Federation& federation,
+                                    const Mined& mined) const {
     Message request{.kind = "query", .round = round, .arrays = {}};
     put_guidance(request, config_, mined.global_factor, mined.hierarchy, mined.filters,
                  mined.spectral_norms);
     const auto answers = ask_all(federation, std::move(request));
-    std::vector<Matrix> queries;
+    Queries queries;
     if (!config_.asks_queries()) return queries;
     for (const auto& answer : answers) {
       queries.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-        return *arrays.finite_matrix("projected_query", mined.hierarchy.num_members(),
-                                     config_.query.directions);
+        return arrays.finite_matrix("projected_query", mined.hierarchy.num_members(),
+                                    config_.query.directions);
       }));
     }
     return queries;
   }
 
-  // Scores, weights and residual filters, scope by scope; then the scorer learns from this round.
-  [[nodiscard]] Personalization personalize(Round round, const Uploads& uploads, const Mined& mined,
-                                            const std::vector<Matrix>& queries,
-                                            federation::RoundNotes& notes) {
-    Personalization personal;
-    if (!config_.has_relations()) return personal;
+  // Scores, weights and residual filters, scope by scope. What nobody will look at is dropped at
+  // once: scores and weights are K x K for each of very many scopes.
+  [[nodiscard]] Residuals personalize(Round round, const Mined& mined, const Queries& queries,
+                                      std::vector<server::Retrieval>& retrievals,
+                                      federation::RoundNotes& notes) const {
+    if (!config_.has_relations()) return {};
     const ItemHierarchy& hierarchy = mined.hierarchy;
-    const auto num_scopes = hierarchy.scopes.size();
     const auto training_targets = draw_training_targets(round, hierarchy.num_scopes());
-    std::vector<Matrix> residuals(uploads.size());
+    std::vector<Matrix> residuals(static_cast<std::size_t>(num_clients()));
     for (Matrix& own : residuals) own.resize(1, num_residual_numbers(mined));
     std::vector<Index> first_member = {0};
     std::vector<Index> first_number = {0};
@@ -193,18 +200,19 @@ class FedHurServer : public federation::ServerMethod {
       first_member.push_back(first_member.back() + scope.num_members());
       first_number.push_back(first_number.back() + linalg::packed_size(scope.num_members()));
     }
-    personal.retrievals.resize(num_scopes);
+    Eigen::VectorXd entropy(hierarchy.num_scopes());
+    Eigen::VectorXd own_weight(hierarchy.num_scopes());
     executor().for_each(hierarchy.num_scopes(), [&](Index scope) {
       const auto s = static_cast<std::size_t>(scope);
       const std::vector<Matrix> Z = mined.group_embeddings->of_scope(scope);
       std::vector<Matrix> Q;
-      for (const Matrix& query : queries) {
-        Q.push_back(query.middleRows(first_member[s], hierarchy.scopes[s].num_members()));
+      for (const auto& query : queries) {
+        Q.push_back(query->middleRows(first_member[s], hierarchy.scopes[s].num_members()));
       }
       // The one scope of all items is mixed in the global basis instead.
       const Matrix grams = server::pack_grams(is_single() ? in_global_basis(Z, mined) : Z);
       const Matrix no_grams;
-      auto& retrieval = personal.retrievals[s];
+      server::Retrieval& retrieval = retrievals[s];
       retrieval = server::retrieve_candidates(
           {.group_embeddings = Z, .grams = is_single() ? no_grams : grams, .queries = Q},
           config_.retrieval, scorer_, config_.scorer, training_targets[s]);
@@ -216,12 +224,17 @@ class FedHurServer : public federation::ServerMethod {
       for (std::size_t k = 0; k < residuals.size(); ++k) {
         residuals[k].middleCols(first_number[s], R.cols()) = R.row(static_cast<Index>(k));
       }
+      entropy(scope) = server::relation_entropy(alpha);
+      own_weight(scope) = alpha.diagonal().mean();
+      if (rounds_.watcher(round) == nullptr) retrieval.forget_pairs();
     });
+    notes.numbers["relation_entropy"] = entropy.mean();
+    notes.numbers["own_weight"] = own_weight.mean();
+    Residuals shared;
     for (Matrix& own : residuals) {
-      personal.residuals.push_back(std::make_shared<const Matrix>(std::move(own)));
+      shared.push_back(std::make_shared<const Matrix>(std::move(own)));
     }
-    learn(personal.retrievals, notes);
-    return personal;
+    return shared;
   }
 
   // V^T E_j of all candidates.
@@ -255,17 +268,10 @@ class FedHurServer : public federation::ServerMethod {
     return targets;
   }
 
+  // The scorer learns from this round and serves the next.
   void learn(const std::vector<server::Retrieval>& retrievals, federation::RoundNotes& notes) {
     Index num_rows = 0;
-    double entropy = 0.0;
-    double own_weight = 0.0;
-    for (const auto& retrieval : retrievals) {
-      num_rows += retrieval.scorer_features.rows();
-      entropy += server::relation_entropy(retrieval.aggregation_weights);
-      own_weight += retrieval.aggregation_weights.diagonal().mean();
-    }
-    notes.numbers["relation_entropy"] = entropy / static_cast<double>(retrievals.size());
-    notes.numbers["own_weight"] = own_weight / static_cast<double>(retrievals.size());
+    for (const auto& retrieval : retrievals) num_rows += retrieval.scorer_features.rows();
     if (num_rows == 0) return;
     Matrix features(num_rows, config_.scorer.num_features(config_.query.directions));
     Vector targets(num_rows);
@@ -280,8 +286,8 @@ class FedHurServer : public federation::ServerMethod {
     notes.numbers["score_loss"] = scorer_.update(features, targets);
   }
 
-  void show(Round round, const Uploads& uploads, const Mined& mined,
-            const std::vector<Matrix>& queries, const Personalization& personal) const {
+  void show(Round round, const Uploads& uploads, const Mined& mined, const Queries& queries,
+            const std::vector<server::Retrieval>& retrievals, const Residuals& residuals) const {
     const RoundWatcher* watcher = rounds_.watcher(round);
     if (watcher == nullptr) return;
     rounds_.show(*watcher, uploads);
@@ -293,8 +299,8 @@ class FedHurServer : public federation::ServerMethod {
                               .hierarchy = mined.hierarchy,
                               .filters = mined.filters,
                               .queries = queries,
-                              .retrievals = personal.retrievals,
-                              .residuals = personal.residuals});
+                              .retrievals = retrievals,
+                              .residuals = residuals});
   }
 
   FedHurConfig config_;

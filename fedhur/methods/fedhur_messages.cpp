@@ -74,7 +74,8 @@ void put_guidance(Message& request, const FedHurConfig& config, const Matrix& gl
   request.arrays.set("spectral_norms", std::move(norms));
 }
 
-Guidance read_guidance(const Message& request, const FedHurConfig& config, Index num_items) {
+Guidance read_guidance(const Message& request, const FedHurConfig& config, Index num_items,
+                       Purpose purpose) {
   Guidance guidance;
   const Index rank = request.arrays.matrix("global_factor").cols();
   const Shared<Matrix>& factor = request.arrays.finite_matrix("global_factor", num_items, rank);
@@ -88,7 +89,7 @@ Guidance read_guidance(const Message& request, const FedHurConfig& config, Index
   }
   auto hierarchy = std::make_shared<ItemHierarchy>(
       linalg::from_table({.members = members, .ends_with_items = ends_with_items == 1.0}));
-  if (config.asks_queries()) {
+  if (config.asks_queries() && purpose == Purpose::query) {
     guidance.filters = rebuild_filters(*hierarchy, *factor, request.arrays, config.level_weights);
     const auto& norms = request.arrays.doubles("spectral_norms");
     if (norms.rows() != 1 || norms.cols() != hierarchy->num_scopes() || !norms.allFinite()) {

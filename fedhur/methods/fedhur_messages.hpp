@@ -12,9 +12,10 @@ namespace fedhur::methods {
 struct Guidance {
   linalg::ItemFilter global_filter;
   std::shared_ptr<const linalg::ItemHierarchy> hierarchy;  // null without relations
-  std::vector<linalg::RelationFilter> filters;             // F_g by scope
+  std::vector<linalg::RelationFilter> filters;             // F_g by scope, for queries alone
   std::vector<double> spectral_norms;
 };
+enum class Purpose : std::uint8_t { query, finetune };  // the latter needs no filters of scopes
 
 void put_guidance(message::Message& request, const FedHurConfig& config,
                   const Matrix& global_factor, const linalg::ItemHierarchy& hierarchy,
@@ -22,7 +23,7 @@ void put_guidance(message::Message& request, const FedHurConfig& config,
                   const std::vector<double>& spectral_norms);
 // ProtocolError unless it is what put_guidance() writes.
 [[nodiscard]] Guidance read_guidance(const message::Message& request, const FedHurConfig& config,
-                                     Index num_items);
+                                     Index num_items, Purpose purpose = Purpose::query);
 
 // Eq. (personalized_filter): S_g plus the weighted residuals of the request.
 [[nodiscard]] linalg::ItemFilter read_personalized_filter(const message::Message& request,

@@ -59,7 +59,7 @@ void show_relations(const RoundWatcher& watcher, const RoundView& view) {
                           client::draw_projection(view.rng, s, m, view.config.query.directions));
       for (std::size_t k = 0; k < view.queries.size(); ++k) {
         watcher.show_matrix(fmt::format("{}projected_query/{}", folder, k),
-                            view.queries[k].middleRows(row, m));
+                            view.queries[k]->middleRows(row, m));
       }
     }
     // With a single scope the residual lives in the global basis.

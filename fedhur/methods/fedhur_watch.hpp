@@ -10,7 +10,7 @@ struct RoundView {
   const Rng& rng;
   const linalg::ItemHierarchy& hierarchy;
   const std::vector<linalg::RelationFilter>& filters;  // F_g as the clients use them
-  const std::vector<Matrix>& queries;                  // by client, all scopes
+  const std::vector<Shared<Matrix>>& queries;          // by client, all scopes
   const std::vector<server::Retrieval>& retrievals;    // by scope
   const std::vector<Shared<Matrix>>& residuals;        // by client, packed
 };

@@ -27,6 +27,13 @@ struct Retrieval {                       // of one scope; rows are targets, colu
   MatrixOf<double> aggregation_weights;  // alpha; rows sum to one
   Matrix scorer_features;                // x of the pairs the scorer is trained on this round
   Vector score_targets;                  // Norm_j(s) of the same
+
+  // Leaves only what the scorer is trained on.
+  void forget_pairs() {
+    direct_scores.resize(0, 0);
+    retrieval_scores.resize(0, 0);
+    aggregation_weights.resize(0, 0);
+  }
 };
 
 // x_kj of one target: a row per candidate, every column standardised over the candidates.

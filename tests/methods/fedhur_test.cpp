@@ -181,7 +181,7 @@ TEST(FedHurServer, KeepsWeightsWithinTheBoundOfTheClip) {
 }
 
 TEST(FedHurServer, NotesWhatARoundWasLike) {
-  const Round0 round(5, 14, 3, {}, 1);
+  const Round0 round(5, 14, 3, {"scorer.refinement_weight=0.5"}, 1);
   EXPECT_EQ(round.notes.loss, 2.0);
   EXPECT_NEAR(round.notes.numbers.at("trace_kept"), 1.0, 1e-4);
   EXPECT_GT(round.notes.numbers.at("relation_entropy"), 0.0);
