@@ -24,14 +24,14 @@ TEST(Compare, PutsRunsSideBySide) {
   EXPECT_THAT(finished.out, HasSubstr("train.learning_rate  0.03  0.02\n"));
 
   const json compared = json::parse(place.fedhur({"compare", "a", "b/", "--json"}).out);
-  EXPECT_EQ(compared.at("runs")[0].at("method"), "fedmf");
+  EXPECT_EQ(compared.at("runs")[0].at("method"), "fedhur");
   EXPECT_EQ(compared.at("runs")[1].at("method"), "local");
   EXPECT_EQ(compared.at("differing_settings").at("train.learning_rate"), json({"0.03", "0.02"}));
   EXPECT_TRUE(compared.at("groups").empty());
 
   const Finished csv = place.fedhur({"compare", "a", "b", "--csv"});
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3);
-  EXPECT_THAT(csv.out, HasSubstr("\na,fedmf,synthetic,42,7,60,90,"));
+  EXPECT_THAT(csv.out, HasSubstr("\na,fedhur,synthetic,42,7,60,90,"));
 }
 
 TEST(Compare, AveragesOverSeeds) {
@@ -42,7 +42,7 @@ TEST(Compare, AveragesOverSeeds) {
     sum += json::parse(place.read(seed + "/result.json")).at("test").at("ndcg@10").get<double>();
   }
   const Finished text = place.fedhur({"compare", "1", "2", "3"});
-  EXPECT_THAT(text.out, HasSubstr("fedmf over seeds 1, 2, 3: test recall@10 "));
+  EXPECT_THAT(text.out, HasSubstr("fedhur over seeds 1, 2, 3: test recall@10 "));
   EXPECT_THAT(text.err, IsEmpty());
   const json compared = json::parse(place.fedhur({"compare", "1", "2", "3", "--json"}).out);
   ASSERT_EQ(compared.at("groups").size(), 1U);

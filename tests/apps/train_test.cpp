@@ -30,8 +30,8 @@ TEST(Train, NumbersItsRunsUnlessToldWhereToPutThem) {
   const Workplace place;
   ASSERT_EQ(place.fedhur(Arguments{"train"} + small_settings()).exit_code, 0);
   const Finished second = place.fedhur(Arguments{"train"} + small_settings());
-  EXPECT_THAT(second.out, EndsWith("run folder: runs/fedmf-0002\n"));
-  EXPECT_EQ(place.train("runs/fedmf-0001").exit_code, 2) << "a run is never overwritten";
+  EXPECT_THAT(second.out, EndsWith("run folder: runs/fedhur-0002\n"));
+  EXPECT_EQ(place.train("runs/fedhur-0001").exit_code, 2) << "a run is never overwritten";
 }
 
 TEST(Train, JsonIsOneObjectOfTheDocumentedShape) {
