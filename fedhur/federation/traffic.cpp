@@ -1,19 +1,17 @@
 #include "fedhur/federation/traffic.hpp"
 
+#include <unordered_map>
 #include <utility>
 
 #include "fedhur/message/wire_codec.hpp"
 
 namespace fedhur::federation {
 std::vector<Answer> CountingFederation::exchange(std::span<const Request> requests) {
-  const Message* last = nullptr;
-  std::size_t size = 0;
+  std::unordered_map<const Message*, std::size_t> sizes;  // a broadcast is measured once
   for (const Request& request : requests) {
-    if (request.message.get() != last) {  // a broadcast is measured once
-      last = request.message.get();
-      size = message::encoded_size(*last, format_);
-    }
-    counted_[last->kind].down += size;
+    const auto [entry, is_new] = sizes.try_emplace(request.message.get());
+    if (is_new) entry->second = message::encoded_size(*request.message, format_);
+    counted_[request.message->kind].down += entry->second;
   }
   std::vector<Answer> answers = inner_->exchange(requests);
   for (const Answer& answer : answers) {

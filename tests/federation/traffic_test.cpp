@@ -109,5 +109,19 @@ TEST(Traffic, CountsEncodedBytesByKind) {
   EXPECT_GT(traffic.at("small").up, 0U);
   EXPECT_TRUE(counting.take().empty());
 }
+
+TEST(Traffic, CountsEveryRequestWhateverMessagesTheyShare) {
+  World world;
+  CountingFederation counting(world.transport);
+  Message large{.kind = "x", .round = 0, .arrays = {}};
+  large.arrays.set("m", tests::random_matrix(9, 5, 1));
+  const auto first = std::make_shared<const Message>(large);
+  const auto other =
+      std::make_shared<const Message>(Message{.kind = "x", .round = 0, .arrays = {}});
+  (void)counting.exchange(
+      std::vector<Request>{{client_id(0), first}, {client_id(1), other}, {client_id(2), first}});
+  EXPECT_EQ(counting.take().at("x").down,
+            2 * message::encode(large).size() + message::encode(*other).size());
+}
 }  // namespace
 }  // namespace fedhur::federation
