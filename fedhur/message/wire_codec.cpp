@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "fedhur/message/packing.hpp"
 #include "fedhur/message/rounding.hpp"
 
 namespace fedhur::message {
@@ -14,6 +15,7 @@ constexpr std::size_t kMaxName = 255;
 // Types of arrays, after those of exact ones (see encode(array) in base/named_arrays.hpp).
 constexpr std::uint8_t kHalves = 3;
 constexpr std::uint8_t kBlocks = 4;
+constexpr std::uint8_t kPacked = 5;  // exact
 
 bool is_kind(const std::string& text) {
   return !text.empty() && text.size() <= kMaxName &&
@@ -38,25 +40,37 @@ void expect_message(const Message& message) {
   }
 }
 
-// The matrix if it does not travel as it is, otherwise nullptr.
-const Matrix* find_rounded(const Array& array, Precision precision) {
+const Matrix* find_matrix(const Array& array) {  // nullptr if it is none of floats
   const auto* matrix = std::get_if<Shared<Matrix>>(&array);
-  return matrix != nullptr && is_rounded(**matrix, precision) ? matrix->get() : nullptr;
+  return matrix != nullptr ? matrix->get() : nullptr;
 }
 
 std::size_t array_size(const Array& array, Precision precision) {
-  const Matrix* matrix = find_rounded(array, precision);
-  if (matrix == nullptr) return fedhur::encoded_size(array);
-  return 1 + 2 * sizeof(std::uint32_t) + rounded_size(*matrix, precision);
+  const std::size_t plain = fedhur::encoded_size(array);
+  const Matrix* matrix = find_matrix(array);
+  if (matrix == nullptr) return plain;
+  constexpr std::size_t kHead = 1 + 2 * sizeof(std::uint32_t);
+  if (is_rounded(*matrix, precision)) return kHead + rounded_size(*matrix, precision);
+  return std::min(plain, kHead + packed_size(*matrix));
+}
+
+void put_head(std::uint8_t type, const Matrix& matrix, ByteSink& sink) {
+  sink.put(type);
+  sink.put(static_cast<std::uint32_t>(matrix.rows()));
+  sink.put(static_cast<std::uint32_t>(matrix.cols()));
 }
 
 void put_array(const Array& array, Precision precision, ByteSink& sink) {
-  const Matrix* matrix = find_rounded(array, precision);
-  if (matrix == nullptr) return fedhur::encode(array, sink);
-  sink.put(precision == Precision::float16 ? kHalves : kBlocks);
-  sink.put(static_cast<std::uint32_t>(matrix->rows()));
-  sink.put(static_cast<std::uint32_t>(matrix->cols()));
-  put_rounded(*matrix, precision, sink);
+  const Matrix* matrix = find_matrix(array);
+  if (matrix != nullptr && is_rounded(*matrix, precision)) {
+    put_head(precision == Precision::float16 ? kHalves : kBlocks, *matrix, sink);
+    put_rounded(*matrix, precision, sink);
+  } else if (matrix != nullptr && is_packed(*matrix)) {
+    put_head(kPacked, *matrix, sink);
+    put_packed(*matrix, sink);
+  } else {
+    fedhur::encode(array, sink);
+  }
 }
 
 Precision precision_of(std::uint8_t type) {
@@ -66,10 +80,19 @@ Precision precision_of(std::uint8_t type) {
 
 Array take_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
   const Precision precision = precision_of(type);
-  if (precision == Precision::float32) return decode_array(reader, type, name);
+  if (precision == Precision::float32 && type != kPacked) {
+    Array array = decode_array(reader, type, name);
+    const Matrix* matrix = find_matrix(array);
+    if (matrix != nullptr && is_packed(*matrix)) {
+      throw ProtocolError(fmt::format("array '{}' is not packed though that is smaller", name));
+    }
+    return array;
+  }
   const auto rows = reader.get<std::uint32_t>();
   const auto cols = reader.get<std::uint32_t>();
-  return std::make_shared<const Matrix>(take_rounded(reader, rows, cols, precision, name));
+  return std::make_shared<const Matrix>(type == kPacked
+                                            ? take_packed(reader, rows, cols, name)
+                                            : take_rounded(reader, rows, cols, precision, name));
 }
 
 NamedArrays take_arrays(ByteReader& reader) {
@@ -88,8 +111,8 @@ NamedArrays take_arrays(ByteReader& reader) {
         throw ProtocolError("the message mixes float16 and int8");
       }
       precision = own;
-    } else if (const auto* matrix = std::get_if<Shared<Matrix>>(&array)) {
-      exact.emplace_back(name, matrix->get());
+    } else if (const Matrix* matrix = find_matrix(array)) {
+      exact.emplace_back(name, matrix);
     }
     arrays.set(name, std::move(array));
   }
@@ -151,9 +174,10 @@ Message transmit(const Message& message, const WireFormat& format) {
   expect_message(message);
   Message arrived{.kind = message.kind, .round = message.round, .arrays = {}};
   for (const auto& [name, array] : message.arrays.entries()) {
-    const Matrix* matrix = find_rounded(array, format.precision);
+    const Matrix* matrix = find_matrix(array);
+    const bool is_exact = matrix == nullptr || !is_rounded(*matrix, format.precision);
     arrived.arrays.set(
-        name, matrix == nullptr
+        name, is_exact
                   ? array
                   : Array(std::make_shared<const Matrix>(round_to(*matrix, format.precision))));
   }

@@ -9,7 +9,7 @@
 #include "fedhur/message/wire_format.hpp"
 
 namespace fedhur::message {
-inline constexpr std::uint16_t kWireVersion = 2;
+inline constexpr std::uint16_t kWireVersion = 3;
 
 [[nodiscard]] std::size_t encoded_size(const Message& message, const WireFormat& format = {});
 [[nodiscard]] std::vector<std::byte> encode(const Message& message, const WireFormat& format = {});

@@ -10,7 +10,7 @@
 namespace fedhur::message {
 // Of float matrices only: doubles and integers are always exact.
 enum class Precision : std::uint8_t {
-  float32,  // exact
+  float32,  // exact; packed where that is smaller
   float16,  // IEEE halves: 11 significant bits, numbers below 6e-8 become zero
   int8,     // a byte per number and the largest magnitude of every 64 numbers of a row
 };

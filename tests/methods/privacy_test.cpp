@@ -68,7 +68,13 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
       {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)});
   evaluate::EvaluatingClient client(std::move(inner), data, {10});
   std::vector<std::vector<std::byte>> sent;
-  const auto ask = [&](const Message& request) { sent.push_back(encode(client.answer(request))); };
+  const auto ask = [&](const Message& request) {
+    const Message reply = client.answer(request);
+    sent.push_back(encode(reply));
+    ByteWriter plain;  // packed numbers do not show in the bytes, these do
+    fedhur::encode(reply.arrays, plain);
+    sent.push_back(plain.finish());
+  };
   for (Round round = 0; round < 3; ++round) {
     for (const Message& request : requests_before(method, round)) ask(request);
     ask({.kind = "train", .round = round, .arrays = {}});
