@@ -1,12 +1,17 @@
 #include "fedhur/methods/fedhur_config.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <string>
 
 namespace fedhur::methods {
 namespace {
 void read_level_weights(ConfigSection& section, std::vector<Real>& level_weights) {
   std::vector<ConfigScalar> list;
-  for (const Real weight : level_weights) list.emplace_back(static_cast<double>(weight));
+  for (const Real weight : level_weights) {
+    list.emplace_back(std::stod(fmt::format("{}", weight)));  // 0.3, not what 0.3F is as a double
+  }
   section.read("level_weights", list);
   constexpr const char* kExpected = "a list of numbers of 0 or more, such as [0.3, 0.2, 0.1]";
   section.require(!list.empty(), "level_weights", kExpected);

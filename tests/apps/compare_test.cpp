@@ -11,7 +11,7 @@ using ::testing::Not;
 
 TEST(Compare, PutsRunsSideBySide) {
   const Workplace place;
-  ASSERT_EQ(place.train("a").exit_code, 0);
+  ASSERT_EQ(place.train("a", {"--method", "fedmf"}).exit_code, 0);
   ASSERT_EQ(place.train("b", {"--method", "local", "--set", "train.learning_rate=0.02"}).exit_code,
             0);
   const Finished finished = place.fedhur({"compare", "a", "b"});
@@ -24,14 +24,14 @@ TEST(Compare, PutsRunsSideBySide) {
   EXPECT_THAT(finished.out, HasSubstr("train.learning_rate  0.03  0.02\n"));
 
   const json compared = json::parse(place.fedhur({"compare", "a", "b/", "--json"}).out);
-  EXPECT_EQ(compared.at("runs")[0].at("method"), "fedhur");
+  EXPECT_EQ(compared.at("runs")[0].at("method"), "fedmf");
   EXPECT_EQ(compared.at("runs")[1].at("method"), "local");
   EXPECT_EQ(compared.at("differing_settings").at("train.learning_rate"), json({"0.03", "0.02"}));
   EXPECT_TRUE(compared.at("groups").empty());
 
   const Finished csv = place.fedhur({"compare", "a", "b", "--csv"});
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 3);
-  EXPECT_THAT(csv.out, HasSubstr("\na,fedhur,synthetic,42,7,60,90,"));
+  EXPECT_THAT(csv.out, HasSubstr("\na,fedmf,synthetic,42,7,60,90,"));
 }
 
 TEST(Compare, AveragesOverSeeds) {

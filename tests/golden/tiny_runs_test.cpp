@@ -35,7 +35,9 @@ INSTANTIATE_TEST_SUITE_P(
     All, TinyRun,
     testing::Values(Golden{"popularity", {0}, 0.44621, 0.32171},
                     Golden{"local", {0.6875167, 0.6572323, 0.6081621}, 0.35762, 0.26587},
-                    Golden{"fedmf", {0.6857359, 0.6704662, 0.6512240}, 0.29860, 0.21275}),
+                    Golden{"fedmf", {0.6857359, 0.6704662, 0.6512240}, 0.29860, 0.21275},
+                    Golden{"fedcia", {0.6857359, 0.6697779, 0.6491957}, 0.39330, 0.27247},
+                    Golden{"fedhur", {0.6857359, 0.6690530, 0.6475945}, 0.38652, 0.26744}),
     [](const auto& golden) { return golden.param.method; });
 }  // namespace
 }  // namespace fedhur::experiment
