@@ -38,12 +38,12 @@ Matrix finetune_by_gradient(Matrix item_embeddings, const linalg::ItemFilter& fi
   const double filter_norm = filter.squared_norm();
   for (Index step = 0; step < config.steps; ++step) {
     const Matrix G = E.transpose() * E;
-    const Matrix SE = filter.apply(E);
-    const double mixed = E.cast<double>().cwiseProduct(SE.cast<double>()).sum();
+    const Matrix product = filter.apply(E);
+    const double mixed = E.cast<double>().cwiseProduct(product.cast<double>()).sum();
     const double f = std::sqrt(
         std::max(0.0, G.cast<double>().squaredNorm() - 2.0 * mixed + filter_norm));  // ||M||_F
     if (!(f > 0.0)) break;
-    Matrix gradient = E * G - SE;
+    Matrix gradient = E * G - product;
     gradient *= static_cast<Real>(2.0 / f);
     E -= config.learning_rate * (gradient + config.weight_decay * E);
   }

@@ -207,7 +207,7 @@ class FedHurServer : public federation::ServerMethod {
       const std::vector<Matrix> Z = mined.group_embeddings->of_scope(scope);
       std::vector<Matrix> Q;
       for (const auto& query : queries) {
-        Q.push_back(query->middleRows(first_member[s], hierarchy.scopes[s].num_members()));
+        Q.emplace_back(query->middleRows(first_member[s], hierarchy.scopes[s].num_members()));
       }
       // The one scope of all items is mixed in the global basis instead.
       const Matrix grams = server::pack_grams(is_single() ? in_global_basis(Z, mined) : Z);
@@ -242,7 +242,7 @@ class FedHurServer : public federation::ServerMethod {
                                                            const Mined& mined) {
     std::vector<Matrix> coordinates;
     for (const Matrix& own : embeddings) {
-      coordinates.push_back(mined.global->basis.transpose() * own);
+      coordinates.emplace_back(mined.global->basis.transpose() * own);
     }
     return coordinates;
   }

@@ -115,8 +115,8 @@ ItemFilter read_personalized_filter(const Message& request, const FedHurConfig& 
   filter.hierarchy = guidance.hierarchy;
   const Real* at = packed.data();
   for (const Scope& scope : hierarchy.scopes) {
-    filter.blocks.push_back(linalg::level_weight(config.level_weights, scope.level) *
-                            linalg::unpack(at, scope.num_members()));
+    filter.blocks.emplace_back(linalg::level_weight(config.level_weights, scope.level) *
+                               linalg::unpack(at, scope.num_members()));
     at += linalg::packed_size(scope.num_members());
   }
   return filter;

@@ -20,7 +20,7 @@ void read_settings(ConfigTable& table, FilterMethodConfig& config) {
   read_settings(table, config.wire);
 }
 
-FilterClient::FilterClient(const FilterMethodConfig& config, client::ClientContext context)
+FilterClient::FilterClient(const FilterMethodConfig& config, const client::ClientContext& context)
     : TrainingClient(config.training, context),
       config_(config),
       rng_(context.rng),

@@ -22,7 +22,7 @@ void read_settings(ConfigTable& table, FilterMethodConfig& config);
 // comes back after that is the method's own.
 class FilterClient : public client::TrainingClient {
  public:
-  FilterClient(const FilterMethodConfig& config, client::ClientContext context);
+  FilterClient(const FilterMethodConfig& config, const client::ClientContext& context);
   message::Message answer(const message::Message& request) override;
 
  protected:

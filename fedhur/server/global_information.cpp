@@ -116,12 +116,11 @@ GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterCon
   Matrix Q = is_first ? normal_matrix(num_items, rank, 1.0F, rng) : start;
   expects(Q.rows() == num_items && Q.cols() == rank, "the start has the shape of the basis");
   if (!is_first) fill_zero_columns(Q, rng);
-  Matrix Y;
-  for (Index pass = 0; pass < (is_first ? config.first_passes : config.passes); ++pass) {
-    Q = linalg::orthonormalize(std::move(Q));
-    Y = apply_global_filter(uploads, Q, executor);
-    if (pass + 1 < (is_first ? config.first_passes : config.passes)) Q = std::move(Y);
+  Q = linalg::orthonormalize(std::move(Q));
+  for (Index pass = 1; pass < (is_first ? config.first_passes : config.passes); ++pass) {
+    Q = linalg::orthonormalize(apply_global_filter(uploads, Q, executor));
   }
+  const Matrix Y = apply_global_filter(uploads, Q, executor);
   GlobalFilter filter = eigen_pairs_from_sketch(Q, Y);
   const double trace = executor.sum(static_cast<Index>(uploads.size()), [&](Index client) {
     return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();

@@ -17,7 +17,7 @@ std::vector<Matrix> GroupEmbeddings::of_scope(Index scope) const {
   result.reserve(groups_.size());
   for (std::size_t k = 0; k < groups_.size(); ++k) {
     if (members.is_of_items()) {
-      result.push_back((*uploads_)[k]->operator()(members.items, Eigen::all));
+      result.emplace_back((*uploads_)[k]->operator()(members.items, Eigen::all));
     } else {
       result.push_back(groups_[k][s]);
     }

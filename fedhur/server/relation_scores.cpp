@@ -155,7 +155,7 @@ MatrixOf<double> score_complementarity(const std::vector<Matrix>& group_embeddin
     const Eigen::RowVectorXd mean = centred.colwise().mean();
     centred.rowwise() -= mean;
     const linalg::EigenPairs pairs = linalg::eigen_pairs(centred.transpose() * centred);
-    bases.push_back(pairs.vectors.leftCols(kappa));
+    bases.emplace_back(pairs.vectors.leftCols(kappa));
   }
   MatrixOf<double> scores(K, K);
   for (Index k = 0; k < K; ++k) {
