@@ -41,26 +41,26 @@ Matrix project_query(ConstMatrixRef group_embeddings, const linalg::RelationFilt
   const auto apply_global = [&](ConstMatrixRef columns) {  // F X
     return Matrix(scale * global_filter.apply(columns));
   };
-  Matrix Q = apply_local(P);
-  const Eigen::RowVectorXd local_norms = Q.cast<double>().colwise().norm();
-  switch (config.form) {  // Eq. (utility_query) and its ablations
-    case QueryForm::utility:
-      Q = Matrix(Q - 0.5F * (apply_local(apply_global(P)) + apply_global(Q)));
-      break;
-    case QueryForm::local:
-      break;
-    case QueryForm::right:
-      Q -= apply_local(apply_global(P));
-      break;
-    case QueryForm::left:
-      Q = Matrix(Q - apply_global(Q));
-      break;
-  }
+  // Eq. (utility_query) and its ablations. H P and H F P come from one product.
+  const Index t = P.cols();
+  const bool is_right = config.form == QueryForm::utility || config.form == QueryForm::right;
+  const bool is_left = config.form == QueryForm::utility || config.form == QueryForm::left;
+  Matrix stacked(P.rows(), is_right ? 2 * t : t);
+  stacked.leftCols(t) = P;
+  if (is_right) stacked.rightCols(t) = apply_global(P);
+  stacked = apply_local(stacked);
+  const Matrix local = stacked.leftCols(t);
+  const Real share = config.form == QueryForm::utility ? 0.5F : 1.0F;
+  Matrix Q = local;
+  if (is_right) Q -= share * stacked.rightCols(t);
+  if (is_left) Q -= share * apply_global(local);
   // What rounding alone leaves of a direction is no query, and must not get unit length: with one
   // member F is 1 and nothing is left.
   constexpr double kRounding = 1e-6;
-  for (Index c = 0; c < Q.cols(); ++c) {
-    if (Q.col(c).cast<double>().norm() <= kRounding * local_norms(c)) Q.col(c).setZero();
+  const Eigen::RowVectorXd before = linalg::squared_column_norms(local);
+  const Eigen::RowVectorXd after = linalg::squared_column_norms(Q);
+  for (Index c = 0; c < t; ++c) {
+    if (after(c) <= kRounding * kRounding * before(c)) Q.col(c).setZero();
   }
   linalg::normalize_columns(Q);  // Eq. (projected_query)
   return Q;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/linalg/normalize.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 
@@ -11,30 +12,36 @@ namespace fedhur::linalg {
 namespace {
 using Square = MatrixOf<double>;
 
-// Where the members of each scope stand among the members of all scopes.
-std::vector<Index> first_rows(const ItemHierarchy& hierarchy) {
-  std::vector<Index> first = {0};
-  for (const Scope& scope : hierarchy.scopes) first.push_back(first.back() + scope.num_members());
-  return first;
+// The rows of a scope's members: of its items, or the sums over the items of each group.
+Matrix sum_members(ConstMatrixRef rows, const Scope& scope) {
+  if (scope.is_of_items()) return rows(scope.items, Eigen::all);
+  Matrix sums = Matrix::Zero(scope.num_members(), rows.cols());
+  for (Index b = 0; b < scope.num_members(); ++b) {
+    for (const Index item : scope.member_items(b)) sums.row(b) += rows.row(item);
+  }
+  return sums;
 }
 
-// Row b of a scope: the sum of the rows of the items of its member b. From the finest level up, so
-// that every item is added once.
-Matrix sum_members(ConstMatrixRef rows, const ItemHierarchy& hierarchy,
-                   const std::vector<Index>& first) {
-  Matrix sums = Matrix::Zero(first.back(), rows.cols());
+// The same of every scope but those of the last level, from the finest up, so that every item is
+// added once.
+std::vector<Matrix> sum_coarse_members(ConstMatrixRef rows, const ItemHierarchy& hierarchy) {
+  std::vector<Matrix> sums(hierarchy.scopes.size());
   const Index last_level = hierarchy.num_levels() - 1;
   for (Index s = hierarchy.num_scopes() - 1; s >= 0; --s) {
     const Scope& scope = hierarchy.scopes[static_cast<std::size_t>(s)];
-    auto own = sums.middleRows(first[static_cast<std::size_t>(s)], scope.num_members());
-    if (scope.level == last_level) {
-      for (Index b = 0; b < scope.num_members(); ++b) {
-        for (const Index item : scope.member_items(b)) own.row(b) += rows.row(item);
-      }
+    if (scope.parent < 0) continue;
+    Matrix& above = sums[static_cast<std::size_t>(scope.parent)];
+    if (above.size() == 0) {
+      above.resize(hierarchy.scopes[static_cast<std::size_t>(scope.parent)].num_members(),
+                   rows.cols());
     }
-    if (scope.parent >= 0) {
-      sums.row(first[static_cast<std::size_t>(scope.parent)] + scope.member) = own.colwise().sum();
+    Eigen::RowVectorX<Real> sum = Eigen::RowVectorX<Real>::Zero(rows.cols());
+    if (scope.level < last_level) {
+      sum = sums[static_cast<std::size_t>(s)].colwise().sum();
+    } else {
+      for (const Index item : scope.items) sum += rows.row(item);
     }
+    above.row(scope.member) = sum;
   }
   return sums;
 }
@@ -116,21 +123,23 @@ ItemFactor best_beyond_factor(const ItemFilter& filter, ConstMatrixRef start, In
 }  // namespace
 
 Matrix ItemFilter::apply_blocks(ConstMatrixRef columns) const {
-  Matrix result = Matrix::Zero(columns.rows(), columns.cols());
-  if (!has_blocks()) return result;
-  const std::vector<Index> first = first_rows(*hierarchy);
-  const Matrix sums = sum_members(columns, *hierarchy, first);
-  Matrix products(first.back(), columns.cols());
+  if (!has_blocks()) return Matrix::Zero(columns.rows(), columns.cols());
+  Matrix result(columns.rows(), columns.cols());
+  // Coarse to fine: what a pair of groups has in common is handed down to their members. Only the
+  // last level is as long as the items, and it is worked on scope by scope.
+  std::vector<Matrix> products = sum_coarse_members(columns, *hierarchy);
   const Index last_level = hierarchy->num_levels() - 1;
-  for (Index s = 0; s < hierarchy->num_scopes(); ++s) {
-    const Scope& scope = hierarchy->scopes[static_cast<std::size_t>(s)];
-    const Index row = first[static_cast<std::size_t>(s)];
-    auto own = products.middleRows(row, scope.num_members());
-    own.noalias() = blocks[static_cast<std::size_t>(s)] * sums.middleRows(row, scope.num_members());
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    const Scope& scope = hierarchy->scopes[s];
+    const bool is_last = scope.level == last_level;
+    Matrix own = blocks[s] * (is_last ? sum_members(columns, scope) : products[s]);
     if (scope.parent >= 0) {
-      own.rowwise() += products.row(first[static_cast<std::size_t>(scope.parent)] + scope.member);
+      own.rowwise() += products[static_cast<std::size_t>(scope.parent)].row(scope.member);
     }
-    if (scope.level != last_level) continue;
+    if (!is_last) {
+      products[s] = std::move(own);
+      continue;
+    }
     for (Index b = 0; b < scope.num_members(); ++b) {
       for (const Index item : scope.member_items(b)) result.row(item) = own.row(b);
     }
@@ -157,11 +166,7 @@ Matrix ItemFilter::to_dense() const { return apply(Matrix::Identity(num_items(),
 
 ItemFilter filter_of_factor(Shared<Matrix> factor) {
   ItemFilter filter;
-  Eigen::RowVectorXd squares = Eigen::RowVectorXd::Zero(factor->cols());
-  for (Index row = 0; row < factor->rows(); ++row) {
-    squares += factor->row(row).cast<double>().cwiseAbs2();
-  }
-  filter.values = squares.transpose();
+  filter.values = squared_column_norms(*factor).transpose();
   filter.factor = std::move(factor);
   return filter;
 }

@@ -5,10 +5,22 @@
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::linalg {
+Eigen::RowVectorXd squared_column_norms(ConstMatrixRef matrix) {
+  Eigen::RowVectorXd squares = Eigen::RowVectorXd::Zero(matrix.cols());
+  for (Index row = 0; row < matrix.rows(); ++row) {  // along the rows, as they lie in memory
+    squares += matrix.row(row).cast<double>().cwiseAbs2();
+  }
+  return squares;
+}
+
 void normalize_columns(MatrixRef matrix) {
-  const Eigen::RowVectorXd squares = matrix.cast<double>().colwise().squaredNorm();
+  Eigen::RowVectorXd scales = squared_column_norms(matrix);
   for (Index col = 0; col < matrix.cols(); ++col) {
-    if (squares(col) > 0.0) matrix.col(col) *= static_cast<Real>(1.0 / std::sqrt(squares(col)));
+    scales(col) = scales(col) > 0.0 ? 1.0 / std::sqrt(scales(col)) : 0.0;
+  }
+  const Eigen::RowVectorX<Real> factors = scales.cast<Real>();
+  for (Index row = 0; row < matrix.rows(); ++row) {
+    matrix.row(row) = matrix.row(row).cwiseProduct(factors);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "fedhur/base/matrix.hpp"
 
 namespace fedhur::linalg {
+[[nodiscard]] Eigen::RowVectorXd squared_column_norms(ConstMatrixRef matrix);
 // Every column to unit length; a zero column stays zero.
 void normalize_columns(MatrixRef matrix);
 // Every row to unit length; a zero row stays zero.
