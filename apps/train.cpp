@@ -169,6 +169,9 @@ constexpr const char* kSettings = R"(
 Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
   stop.max_rounds, stop.patience         when to stop
   model.embedding_dim, train.*           the model and its local training
+  relation.kind, relation.structure      who is asked for help, in what groups of items (fedhur)
+  hierarchy.*, query.*, retrieval.*, scorer.*    how (fedhur)
+  global_filter.*, finetune.*, noise.*   the common filter and how clients fit to it (fedcia, fedhur)
   wire.precision                         float32 (exact), float16 or int8: numbers in messages
   wire.rank                              rank of uploaded item embeddings; 0 sends them whole
   evaluate.k                             cutoffs of the metrics
@@ -180,7 +183,7 @@ Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
 
 Examples:
   fedhur train
-  fedhur train --data ml-100k/u.data --method fedmf --out runs/first
+  fedhur train --data ml-100k/u.data --method fedcia --out runs/first
   fedhur train --data ratings.csv --set clients.count=20 --set train.learning_rate=0.01
   fedhur train --config runs/first/config.toml      repeats that run
   fedhur train --resume runs/first                  goes on after Ctrl-C

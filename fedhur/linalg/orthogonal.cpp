@@ -49,6 +49,32 @@ Square gram_of(ConstMatrixRef X) {
   gram.selfadjointView<Eigen::Upper>().rankUpdate(X.transpose());
   return Matrix(gram.selfadjointView<Eigen::Upper>()).cast<double>();
 }
+// For a matrix that is singular, or nearly: M = U Sigma W^T from the eigenvectors W of M^T M;
+// columns of U that the matrix says nothing about are completed from unit vectors.
+Square completed_polar_factor(const Square& matrix) {
+  const EigenPairs pairs = eigen_pairs(matrix.transpose() * matrix);
+  Square U = matrix * pairs.vectors;
+  constexpr double kLeastShare =
+      1e-7;  // of the largest singular value: half the digits of a double
+  const double least = kLeastShare * U.col(0).norm();
+  Index next_unit = 0;
+  for (Index i = 0; i < U.cols(); ++i) {
+    Eigen::VectorXd column = U.col(i);
+    const auto orthogonalize = [&] {  // twice is enough
+      for (int pass = 0; pass < 2; ++pass) {
+        column -= U.leftCols(i) * (U.leftCols(i).transpose() * column).eval();
+      }
+    };
+    if (column.norm() > least) orthogonalize();
+    while (!(column.norm() > least)) {
+      column = Eigen::VectorXd::Unit(U.rows(), next_unit++);
+      orthogonalize();
+      if (column.norm() < 1e-3) column.setZero();  // nearly spanned already: the next one
+    }
+    U.col(i) = column.normalized();
+  }
+  return U * pairs.vectors.transpose();
+}
 }  // namespace
 
 MatrixOf<double> orthonormalizer(ConstMatrixRef tall) {
@@ -108,8 +134,6 @@ MatrixOf<double> polar_factor(const MatrixOf<double>& matrix) {
     X = (b / c) * X + (a - b / c) * solved.transpose();
     least = std::min(1.0, least * (a + b * squared) / (1.0 + c * squared));
   }
-  // Singular, or nearly: the directions that the matrix says nothing about are completed.
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(matrix, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return svd.matrixU() * svd.matrixV().transpose();
+  return completed_polar_factor(matrix);
 }
 }  // namespace fedhur::linalg
