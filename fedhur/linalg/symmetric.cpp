@@ -34,6 +34,10 @@ double largest_eigenvalue(ConstMatrixRef tall, double inherited) {
   return solver.eigenvalues()(gram.rows() - 1);
 }
 
+Index side_of_packed(Index count) {
+  return (std::llround(std::sqrt(8.0 * static_cast<double>(count) + 1.0)) - 1) / 2;
+}
+
 void pack(ConstMatrixRef symmetric, Real* packed) {
   for (Index row = 0; row < symmetric.rows(); ++row) {
     for (Index col = row; col < symmetric.cols(); ++col) *packed++ = symmetric(row, col);

@@ -15,6 +15,7 @@ struct EigenPairs {
 
 // The upper triangle row by row: size * (size + 1) / 2 numbers.
 [[nodiscard]] constexpr Index packed_size(Index size) { return size * (size + 1) / 2; }
+[[nodiscard]] Index side_of_packed(Index count);  // the size that has so many numbers
 void pack(ConstMatrixRef symmetric, Real* packed);
 [[nodiscard]] Matrix unpack(const Real* packed, Index size);
 }  // namespace fedhur::linalg

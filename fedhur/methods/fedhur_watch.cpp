@@ -66,10 +66,7 @@ void show_relations(const RoundWatcher& watcher, const RoundView& view) {
     const bool is_single = view.config.structure == Structure::single;
     for (std::size_t k = 0; k < view.residuals.size(); ++k) {
       const Matrix& packed = *view.residuals[k];
-      const Index size =
-          is_single
-              ? (std::llround(std::sqrt(8.0 * static_cast<double>(packed.size()) + 1.0)) - 1) / 2
-              : m;
+      const Index size = is_single ? linalg::side_of_packed(packed.size()) : m;
       watcher.show_matrix(
           fmt::format("{}{}/{}", folder, is_single ? "residual_core" : "residual_filter", k),
           linalg::unpack(packed.data() + at, size));

@@ -17,17 +17,13 @@ void unscale(Matrix& packed, Index size) {
     at += size - row;
   }
 }
-
-Index size_of_packed(Index count) {
-  return (std::llround(std::sqrt(8.0 * static_cast<double>(count) + 1.0)) - 1) / 2;
-}
 }  // namespace
 
 Matrix mix_residuals(const MatrixOf<double>& aggregation_weights, const Matrix& grams) {
   const double uniform = 1.0 / static_cast<double>(grams.rows());
   const Matrix weights = (aggregation_weights.array() - uniform).matrix().cast<Real>();
   Matrix residuals = weights * grams;
-  unscale(residuals, size_of_packed(grams.cols()));
+  unscale(residuals, linalg::side_of_packed(grams.cols()));
   return residuals;
 }
 
