@@ -24,6 +24,8 @@ enum class Draw : std::uint64_t {
   scorer_init = 11,
   scorer_rows = 12,
   noise = 13,
+  labelled_pairs = 14,
+  layer_init = 15,
 };
 
 class Rng {

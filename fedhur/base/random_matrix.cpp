@@ -8,4 +8,12 @@ Matrix normal_matrix(Index rows, Index cols, Real std, Rng rng) {
   }
   return result;
 }
+
+Matrix uniform_matrix(Index rows, Index cols, Real limit, Rng rng) {
+  Matrix result(rows, cols);
+  for (Index i = 0; i < result.size(); ++i) {
+    result.data()[i] = limit * static_cast<Real>(2.0 * rng.uniform() - 1.0);
+  }
+  return result;
+}
 }  // namespace fedhur

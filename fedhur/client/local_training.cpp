@@ -1,32 +1,15 @@
 #include "fedhur/client/local_training.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::client {
 void read_settings(ConfigTable& table, LocalTrainingConfig& config) {
-  ConfigSection model(table, "model");
-  model.read("embedding_dim", config.embedding_dim);
-  model.require(config.embedding_dim >= 1 && config.embedding_dim <= 4096, "embedding_dim",
-                "a number from 1 to 4096");
-  model.read("init_std", config.init_std);
-  model.require(config.init_std >= 0, "init_std", "a number of 0 or more");
+  read_common_settings(table, config);
   ConfigSection train(table, "train");
   train.read("loss", config.loss);
-  train.read("learning_rate", config.learning_rate);
-  train.require(config.learning_rate > 0, "learning_rate", "a number above 0");
-  train.read("learning_rate_decay", config.learning_rate_decay);
-  train.require(config.learning_rate_decay > 0 && config.learning_rate_decay <= 1,
-                "learning_rate_decay", "a number above 0, at most 1");
-  train.read("weight_decay", config.weight_decay);
-  train.require(config.weight_decay >= 0, "weight_decay", "a number of 0 or more");
-  train.read("batch_size", config.batch_size);
-  train.require(config.batch_size >= 1, "batch_size", "a number of 1 or more");
-  train.read("local_epochs", config.local_epochs);
-  train.require(config.local_epochs >= 1, "local_epochs", "a number of 1 or more");
   train.read("resample", config.resample);
 }
 
@@ -74,10 +57,7 @@ TrainingLoss LocalTraining::train(Round round) {
     total.sum += loss.sum;
     total.num_samples += loss.num_samples;
   }
-  if (!std::isfinite(total.sum)) {
-    throw Error(
-        "the training diverged (its loss is not finite): try a smaller train.learning_rate");
-  }
+  require_finite_loss(total);
   model_.item_embeddings = std::make_shared<const Matrix>(std::move(work.item_embeddings));
   return total;
 }
@@ -89,9 +69,7 @@ TrainingLoss LocalTraining::train_epoch(std::vector<model::Triple>& triples, Rou
     context_.rng.stream(Draw::batch_order, context_.id, round, epoch)
         .shuffle(std::span<model::Triple>(triples));
   }
-  const auto rate = static_cast<Real>(
-      static_cast<double>(config_.learning_rate) *
-      std::pow(static_cast<double>(config_.learning_rate_decay), static_cast<double>(round)));
+  const Real rate = rate_in_round(config_, round);
   TrainingLoss loss;
   for (std::size_t first = 0; first < triples.size(); first += batch_size) {
     const auto batch =

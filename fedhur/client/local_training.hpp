@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "fedhur/base/config_table.hpp"
 #include "fedhur/client/client.hpp"
+#include "fedhur/client/training_common.hpp"
 #include "fedhur/linalg/adam.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 
@@ -22,11 +22,6 @@ struct LocalTrainingConfig {
   Resample resample = Resample::epoch;  // how often the samples are drawn anew
 };
 void read_settings(ConfigTable& table, LocalTrainingConfig& config);
-
-struct TrainingLoss {
-  double sum = 0.0;  // over the samples of all epochs
-  double num_samples = 0.0;
-};
 
 // A client's matrix factorisation with its optimiser, which lasts over rounds: replacing the item
 // embeddings leaves the moments alone.

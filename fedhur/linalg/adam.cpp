@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "fedhur/base/error.hpp"
-#include "fedhur/linalg/kernels.hpp"
 
 namespace fedhur::linalg {
 RowGradient::RowGradient(Index num_rows, Index num_cols)
@@ -60,6 +59,10 @@ void Adam::step(MatrixRef parameters, const RowGradient& gradient, Real learning
                                 (1.0 - std::pow(static_cast<double>(config_.beta1), steps))),
       .second_scale =
           static_cast<Real>(1.0 / (1.0 - std::pow(static_cast<double>(config_.beta2), steps)))};
+  if (config_.weight_decay != 0) {
+    step_decayed(parameters, gradient, shared);
+    return;
+  }
   for (const std::int32_t row : gradient.touched()) {
     if (has_moved_[static_cast<std::size_t>(row)] == 0) note_moved(row);
   }
@@ -69,6 +72,31 @@ void Adam::step(MatrixRef parameters, const RowGradient& gradient, Real learning
     adam_row(parameters.row(row).data(), first_.row(slot).data(), second_.row(slot).data(),
              gradient.find(row), first_.cols(), shared);
   }
+}
+
+void Adam::step_decayed(MatrixRef parameters, const RowGradient& gradient, const AdamStep& shared) {
+  for (Index row = 0; num_moved() < num_rows_; ++row) {
+    if (has_moved_[static_cast<std::size_t>(row)] == 0) note_moved(row);
+  }
+  const Index num_cols = first_.cols();
+  std::vector<Real> decayed(static_cast<std::size_t>(num_cols));
+  for (Index slot = 0; slot < num_rows_; ++slot) {
+    const Index row = moved_[static_cast<std::size_t>(slot)];
+    Real* theta = parameters.row(row).data();
+    const Real* g = gradient.find(row);
+    for (Index i = 0; i < num_cols; ++i) {
+      decayed[static_cast<std::size_t>(i)] =
+          config_.weight_decay * theta[i] + (g == nullptr ? 0.0F : g[i]);
+    }
+    adam_row(theta, first_.row(slot).data(), second_.row(slot).data(), decayed.data(), num_cols,
+             shared);
+  }
+}
+
+void Adam::reset() {
+  moved_.clear();
+  std::fill(has_moved_.begin(), has_moved_.end(), 0);
+  num_steps_ = 0;
 }
 
 Adam::State Adam::save() const {
@@ -86,8 +114,7 @@ void Adam::restore(const State& state) {
               state.first_moments.cols() == first_.cols() &&
               state.second_moments.cols() == first_.cols(),
           "moments have the optimiser's shape");
-  moved_.clear();
-  std::fill(has_moved_.begin(), has_moved_.end(), 0);
+  reset();
   for (Index i = 0; i < count; ++i) {
     const std::int32_t row = state.rows(0, i);
     expects(row >= 0 && row < num_rows_ && has_moved_[static_cast<std::size_t>(row)] == 0,
@@ -97,5 +124,17 @@ void Adam::restore(const State& state) {
   first_.topRows(count) = state.first_moments;
   second_.topRows(count) = state.second_moments;
   num_steps_ = state.num_steps;
+}
+
+void descend(MatrixRef parameters, const RowGradient& gradient, Real learning_rate,
+             Real weight_decay) {
+  expects(parameters.rows() == gradient.num_rows(), "the gradient is of these parameters");
+  const Index num_cols = parameters.cols();
+  if (weight_decay != 0) parameters *= 1 - learning_rate * weight_decay;
+  for (const std::int32_t row : gradient.touched()) {
+    Real* theta = parameters.row(row).data();
+    const Real* g = gradient.find(row);
+    for (Index i = 0; i < num_cols; ++i) theta[i] -= learning_rate * g[i];
+  }
 }
 }  // namespace fedhur::linalg

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fedhur/base/matrix.hpp"
+#include "fedhur/linalg/kernels.hpp"
 
 namespace fedhur::linalg {
 // The gradient of a table of which one batch touches few rows. Untouched rows have gradient zero.
@@ -37,6 +38,7 @@ struct AdamConfig {
   Real beta1 = 0.9F;
   Real beta2 = 0.999F;
   Real epsilon = 1e-8F;
+  Real weight_decay = 0.0F;  // times the parameter, added to the gradient of every entry
 };
 
 // Moments are kept for the rows that ever had a gradient: those of the others are zero, and where a
@@ -46,6 +48,7 @@ class Adam {
   Adam(Index num_rows, Index num_cols, const AdamConfig& config = {});
   void step(MatrixRef parameters, const RowGradient& gradient, Real learning_rate);
   [[nodiscard]] std::int64_t num_steps() const { return num_steps_; }
+  void reset();  // as if no step had been taken
 
   struct State {
     MatrixOf<std::int32_t> rows;  // 1 x m, in the order of their first gradient
@@ -58,6 +61,7 @@ class Adam {
 
  private:
   void note_moved(Index row);
+  void step_decayed(MatrixRef parameters, const RowGradient& gradient, const AdamStep& shared);
   [[nodiscard]] Index num_moved() const { return static_cast<Index>(moved_.size()); }
   AdamConfig config_;
   Index num_rows_;
@@ -67,6 +71,10 @@ class Adam {
   Matrix second_;
   std::int64_t num_steps_ = 0;
 };
+
+// One step of plain gradient descent; the decay is on every entry, as Adam's is.
+void descend(MatrixRef parameters, const RowGradient& gradient, Real learning_rate,
+             Real weight_decay);
 
 // To and from anything that keeps arrays by name.
 template <class Store>

@@ -1,15 +1,10 @@
 #include "fedhur/model/matrix_factorization.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "fedhur/linalg/kernels.hpp"
+#include "fedhur/model/logistic.hpp"
 
 namespace fedhur::model {
 namespace {
-double softplus(double z) { return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))); }
-double sigmoid(double z) { return 1.0 / (1.0 + std::exp(-z)); }
-
 // Loss of one triple as a function of its two inner products, with both derivatives.
 struct PairLoss {
   double value;

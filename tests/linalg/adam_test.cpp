@@ -47,9 +47,25 @@ struct DenseAdam {
   }
 };
 
+// A few entries of a few rows; the last two rows have none. The same as a dense matrix.
+MatrixOf<double> draw_gradient(RowGradient& gradient, Index num_rows, Index num_cols, Rng& rng) {
+  MatrixOf<double> dense = MatrixOf<double>::Zero(num_rows, num_cols);
+  gradient.clear();
+  for (int touch = 0; touch < 4; ++touch) {
+    const auto row = static_cast<Index>(rng.below(static_cast<std::uint64_t>(num_rows - 2)));
+    gradient.touch(row);
+    const auto col = static_cast<Index>(rng.below(static_cast<std::uint64_t>(num_cols)));
+    const auto value = static_cast<float>(rng.normal());
+    gradient.row(row)[col] += value;
+    dense(row, col) += static_cast<double>(value);
+  }
+  return dense;
+}
+
+constexpr Index kRows = 13;
+constexpr Index kCols = 19;  // not a multiple of any vector width
+
 TEST(Adam, EqualsDenseAdamOverManyStepsWithSparseGradients) {
-  constexpr Index kRows = 13;
-  constexpr Index kCols = 19;  // not a multiple of any vector width
   Matrix theta = random_matrix(kRows, kCols, 1);
   MatrixOf<double> twin = theta.cast<double>();
   Adam adam(kRows, kCols);
@@ -57,21 +73,68 @@ TEST(Adam, EqualsDenseAdamOverManyStepsWithSparseGradients) {
   RowGradient gradient(kRows, kCols);
   Rng rng(9);
   for (int step = 0; step < 50; ++step) {
-    MatrixOf<double> g = MatrixOf<double>::Zero(kRows, kCols);
-    for (int touch = 0; touch < 4; ++touch) {
-      const auto row = static_cast<Index>(rng.below(kRows - 2));  // two rows are never touched
-      gradient.touch(row);
-      const auto col = static_cast<Index>(rng.below(kCols));
-      const auto value = static_cast<float>(rng.normal());
-      gradient.row(row)[col] += value;
-      g(row, col) += static_cast<double>(value);
-    }
+    const MatrixOf<double> g = draw_gradient(gradient, kRows, kCols, rng);
     adam.step(theta, gradient, 0.05F);
     dense.step(twin, g, 0.05);
-    gradient.clear();
   }
   EXPECT_LT((theta.cast<double>() - twin).cwiseAbs().maxCoeff(), 1e-4);
   EXPECT_EQ(theta.bottomRows(2), random_matrix(kRows, kCols, 1).bottomRows(2));
+}
+
+TEST(Adam, DecaysEveryEntryInEveryStepAsTheDenseTwinDoes) {
+  Matrix theta = random_matrix(kRows, kCols, 1);
+  MatrixOf<double> twin = theta.cast<double>();
+  Adam adam(kRows, kCols, {.weight_decay = 0.3F});
+  DenseAdam dense;
+  RowGradient gradient(kRows, kCols);
+  Rng rng(9);
+  for (int step = 0; step < 20; ++step) {
+    const MatrixOf<double> g = draw_gradient(gradient, kRows, kCols, rng);
+    adam.step(theta, gradient, 0.01F);
+    dense.step(twin, g + 0.3 * twin, 0.01);
+  }
+  EXPECT_LT((theta.cast<double>() - twin).cwiseAbs().maxCoeff(), 1e-4);
+  EXPECT_LT(theta.bottomRows(2).norm(), random_matrix(kRows, kCols, 1).bottomRows(2).norm());
+}
+
+TEST(Adam, IsAsNewAfterAReset) {
+  for (const Real decay : {0.0F, 0.1F}) {
+    Adam used(kRows, kCols, {.weight_decay = decay});
+    Matrix other = random_matrix(kRows, kCols, 2);
+    RowGradient gradient(kRows, kCols);
+    Rng rng(9);
+    for (int step = 0; step < 3; ++step) {
+      (void)draw_gradient(gradient, kRows, kCols, rng);
+      used.step(other, gradient, 0.1F);
+    }
+    used.reset();
+    EXPECT_EQ(used.num_steps(), 0);
+    EXPECT_EQ(used.save().rows.size(), 0);
+    Adam fresh(kRows, kCols, {.weight_decay = decay});
+    Matrix theta = random_matrix(kRows, kCols, 1);
+    Matrix expected = theta;
+    for (int step = 0; step < 3; ++step) {
+      (void)draw_gradient(gradient, kRows, kCols, rng);
+      used.step(theta, gradient, 0.1F);
+      fresh.step(expected, gradient, 0.1F);
+    }
+    EXPECT_EQ(theta, expected) << decay;
+  }
+}
+
+TEST(Descend, EqualsItsDenseTwin) {
+  for (const double decay : {0.0, 0.4}) {
+    Matrix theta = random_matrix(kRows, kCols, 1);
+    MatrixOf<double> twin = theta.cast<double>();
+    RowGradient gradient(kRows, kCols);
+    Rng rng(9);
+    for (int step = 0; step < 10; ++step) {
+      const MatrixOf<double> g = draw_gradient(gradient, kRows, kCols, rng);
+      descend(theta, gradient, 0.1F, static_cast<Real>(decay));
+      twin -= 0.1 * (g + decay * twin);
+    }
+    EXPECT_LT((theta.cast<double>() - twin).cwiseAbs().maxCoeff(), 1e-5) << decay;
+  }
 }
 
 TEST(Adam, GoesOnFromRestoredMomentsAsIfNeverInterrupted) {

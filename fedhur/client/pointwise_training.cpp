@@ -1,0 +1,98 @@
+#include "fedhur/client/pointwise_training.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fedhur::client {
+using model::LabelledPair;
+
+void read_settings(ConfigTable& table, PointwiseConfig& config) {
+  read_common_settings(table, config);
+  ConfigSection(table, "model").read("private_init", config.private_init);
+  ConfigSection train(table, "train");
+  train.read("negatives", config.negatives);
+  train.require(config.negatives >= 1, "negatives", "a number of 1 or more");
+  train.read("optimizer", config.optimizer);
+  train.read("optimizer_state", config.optimizer_state);
+  train.read("stop_tolerance", config.stop_tolerance);
+  train.require(config.stop_tolerance >= 0 && std::isfinite(config.stop_tolerance),
+                "stop_tolerance", "a number of 0 or more");
+}
+
+namespace {
+double mean_of(const TrainingLoss& loss) { return loss.sum / loss.num_samples; }
+
+// Whether the mean loss changed by less than this part. One of about zero, as losses that may be
+// negative can have it, says nothing.
+bool has_settled(double before, double after, double tolerance) {
+  constexpr double kLeastMean = 1e-12;
+  return std::abs(before) >= kLeastMean && std::abs(after - before) < tolerance * std::abs(before);
+}
+}  // namespace
+
+TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext& context,
+                             Round round, const PointwiseStep& step) {
+  std::vector<LabelledPair> pairs =
+      model::draw_labelled_pairs(context.train, context.num_items, config.negatives,
+                                 context.rng.stream(Draw::labelled_pairs, context.id, round));
+  const auto batch_size = static_cast<std::size_t>(config.batch_size);
+  const Real rate = rate_in_round(config, round);
+  TrainingLoss total;
+  for (Index epoch = 0; epoch < config.local_epochs && !pairs.empty(); ++epoch) {
+    if (pairs.size() > batch_size) {  // the order within a single batch does not matter
+      context.rng.stream(Draw::batch_order, context.id, round, epoch)
+          .shuffle(std::span<LabelledPair>(pairs));
+    }
+    const TrainingLoss before = total;
+    for (std::size_t first = 0; first < pairs.size(); first += batch_size) {
+      const std::size_t count = std::min(batch_size, pairs.size() - first);
+      total.sum += step(std::span<const LabelledPair>(pairs).subspan(first, count), rate);
+    }
+    total.num_samples += static_cast<double>(pairs.size());
+    require_finite_loss(total);
+    const auto tolerance = static_cast<double>(config.stop_tolerance);
+    if (epoch > 0 && has_settled(mean_of(before), mean_of(total), tolerance)) break;
+  }
+  return total;
+}
+
+Rng private_stream(const PointwiseConfig& config, const ClientContext& context, Draw purpose) {
+  const bool is_own = config.private_init == PrivateInit::independent;
+  return context.rng.stream(purpose, is_own ? index_of(context.id) + 1 : 0);
+}
+
+Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& context, Draw purpose,
+                         Index num_rows, const std::function<Matrix(Index, Rng)>& draw) {
+  const Rng rng = private_stream(config, context, purpose);
+  if (config.private_init == PrivateInit::independent) return draw(num_rows, rng);
+  return draw(1, rng).replicate(num_rows, 1);
+}
+
+PointwiseOptimizer::PointwiseOptimizer(const PointwiseConfig& config, Index num_rows,
+                                       Index num_cols)
+    : kind_(config.optimizer),
+      state_(config.optimizer_state),
+      weight_decay_(config.weight_decay),
+      adam_(num_rows, num_cols, {.weight_decay = config.weight_decay}) {}
+
+void PointwiseOptimizer::begin_round() {
+  if (state_ == OptimizerState::reset) adam_.reset();
+}
+
+void PointwiseOptimizer::step(MatrixRef parameters, const linalg::RowGradient& gradient,
+                              Real rate) {
+  if (kind_ == Optimizer::adam) {
+    adam_.step(parameters, gradient, rate);
+  } else {
+    linalg::descend(parameters, gradient, rate, weight_decay_);
+  }
+}
+
+void PointwiseOptimizer::save(PrivateState& state, const std::string& name) const {
+  if (lasts()) linalg::save_adam(state, name, adam_);
+}
+
+void PointwiseOptimizer::restore(const PrivateState& state, const std::string& name) {
+  if (lasts()) linalg::restore_adam(state, name, adam_);
+}
+}  // namespace fedhur::client

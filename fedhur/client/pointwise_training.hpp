@@ -1,0 +1,91 @@
+// Local training on labelled pairs: what methods with a pointwise loss share, whatever the model.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+
+#include "fedhur/client/client.hpp"
+#include "fedhur/client/training_common.hpp"
+#include "fedhur/linalg/adam.hpp"
+#include "fedhur/model/labelled_sampling.hpp"
+
+namespace fedhur::client {
+enum class Optimizer : std::uint8_t {
+  adam,
+  sgd_original,  // plain gradient descent with the rates that the method was published with
+};
+enum class OptimizerState : std::uint8_t { reset, persistent };    // from round to round
+enum class PrivateInit : std::uint8_t { identical, independent };  // over users and clients
+
+struct PointwiseConfig {
+  Index embedding_dim = 32;  // d; memory, traffic and time grow with it
+  Real init_std = 0.1F;      // of the initial entries of embeddings
+  Real learning_rate = 0.01F;
+  Real learning_rate_decay = 1.0F;  // factor per round
+  Real weight_decay = 0.0F;         // in the gradient of every parameter, in every step
+  Index batch_size = 256;
+  Index local_epochs = 1;  // passes per round, at most
+  Index negatives = 4;     // for every interaction
+  Optimizer optimizer = Optimizer::adam;
+  OptimizerState optimizer_state = OptimizerState::reset;
+  PrivateInit private_init = PrivateInit::identical;
+  Real stop_tolerance = 0.0F;  // relative change of the mean loss that ends a round; 0: none does
+};
+void read_settings(ConfigTable& table, PointwiseConfig& config);
+
+// Takes one step on a batch at this learning rate; returns the sum of the batch's losses.
+using PointwiseStep = std::function<double(std::span<const model::LabelledPair> batch, Real rate)>;
+
+// A round of local training: pairs are drawn once and shuffled every epoch. It ends early when an
+// epoch changes the mean over all epochs of the round so far by less than the tolerance.
+TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext& context,
+                             Round round, const PointwiseStep& step);
+
+// The random stream that private parameters start from: one for all clients, or each its own.
+[[nodiscard]] Rng private_stream(const PointwiseConfig& config, const ClientContext& context,
+                                 Draw purpose);
+// Private rows, drawn by draw(num_rows, rng): one draw for every row of every client, or each row
+// its own.
+[[nodiscard]] Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& context,
+                                       Draw purpose, Index num_rows,
+                                       const std::function<Matrix(Index, Rng)>& draw);
+
+// Of one table of parameters.
+class PointwiseOptimizer {
+ public:
+  PointwiseOptimizer(const PointwiseConfig& config, Index num_rows, Index num_cols);
+  void begin_round();
+  void step(MatrixRef parameters, const linalg::RowGradient& gradient, Real rate);
+  // What lasts over rounds, under names that begin with `name`.
+  void save(PrivateState& state, const std::string& name) const;
+  void restore(const PrivateState& state, const std::string& name);
+
+ private:
+  [[nodiscard]] bool lasts() const {
+    return kind_ == Optimizer::adam && state_ == OptimizerState::persistent;
+  }
+  Optimizer kind_;
+  OptimizerState state_;
+  Real weight_decay_;
+  linalg::Adam adam_;
+};
+}  // namespace fedhur::client
+
+template <>
+struct fedhur::EnumNames<fedhur::client::Optimizer> {
+  using enum fedhur::client::Optimizer;
+  static constexpr std::array<std::pair<std::string_view, client::Optimizer>, 2> names = {
+      {{"adam", adam}, {"sgd_original", sgd_original}}};
+};
+template <>
+struct fedhur::EnumNames<fedhur::client::OptimizerState> {
+  using enum fedhur::client::OptimizerState;
+  static constexpr std::array<std::pair<std::string_view, client::OptimizerState>, 2> names = {
+      {{"reset", reset}, {"persistent", persistent}}};
+};
+template <>
+struct fedhur::EnumNames<fedhur::client::PrivateInit> {
+  using enum fedhur::client::PrivateInit;
+  static constexpr std::array<std::pair<std::string_view, client::PrivateInit>, 2> names = {
+      {{"identical", identical}, {"independent", independent}}};
+};
