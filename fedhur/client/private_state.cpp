@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fedhur/model/linear_heads.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 
 namespace fedhur::client {
@@ -23,6 +24,19 @@ std::unique_ptr<model::Recommender> make_recommender(const PrivateState& model) 
     recommender->item_embeddings = model.shared_matrix("item_embeddings");
     if (recommender->user_vectors.cols() != recommender->item_embeddings->cols()) {
       throw DataError("the model's user vectors and item embeddings differ in width");
+    }
+    return recommender;
+  }
+  if (model.kind() == "linear_heads") {
+    auto recommender = std::make_unique<model::LinearHeads>();
+    recommender->users = static_cast<Index>(model.number("num_users"));
+    recommender->heads = model.matrix("heads");
+    recommender->item_embeddings = model.shared_matrix("item_embeddings");
+    if (recommender->heads.cols() != recommender->item_embeddings->cols() + 1) {
+      throw DataError("the model's heads do not fit its item embeddings");
+    }
+    if (recommender->heads.rows() != 1 && recommender->heads.rows() != recommender->users) {
+      throw DataError("the model has neither one head nor one per user");
     }
     return recommender;
   }
