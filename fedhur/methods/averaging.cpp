@@ -1,0 +1,83 @@
+#include "fedhur/methods/averaging.hpp"
+
+#include <algorithm>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/linalg/kernels.hpp"
+
+namespace fedhur::methods {
+using federation::Answer;
+using message::Message;
+
+Matrix average_uploads(const std::vector<Answer>& answers, Index num_items, Index embedding_dim,
+                       AverageWeights weights, const Executor& executor) {
+  std::vector<Shared<Matrix>> tables(answers.size());
+  executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
+    const auto k = static_cast<std::size_t>(i);
+    tables[k] = uploaded(answers[k], [&](const NamedArrays& arrays) {
+      return read_item_embeddings(arrays, num_items, embedding_dim);
+    });
+  });
+  std::vector<double> sizes;
+  double total = 0.0;
+  for (const Answer& answer : answers) {
+    sizes.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
+      return weights == AverageWeights::data ? arrays.number("num_interactions") : 1.0;
+    }));
+    total += sizes.back();
+  }
+  if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
+  constexpr Index kRowsPerTask = 16;
+  Matrix average(num_items, embedding_dim);
+  executor.for_each((num_items + kRowsPerTask - 1) / kRowsPerTask, [&](Index task) {
+    const Index first = task * kRowsPerTask;
+    const Index count = std::min(kRowsPerTask, num_items - first);
+    MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+      linalg::add_scaled(sum.data(), tables[k]->row(first).data(), sizes[k] / total, sum.size());
+    }
+    average.middleRows(first, count) = sum.cast<Real>();
+  });
+  // What is not finite in an upload is not finite in the average: looking once finds it, and only
+  // then is it worth asking whose it was.
+  if (!average.allFinite()) {
+    for (const Answer& answer : answers) {
+      uploaded(answer, [&](const NamedArrays& arrays) {
+        return read_finite_item_embeddings(arrays, num_items, embedding_dim);
+      });
+    }
+    throw ProtocolError("the average of all item embeddings is too large for a float");
+  }
+  return average;
+}
+
+AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)
+    : config_(config),
+      context_(context),
+      item_embeddings_(normal_matrix(context.num_items, config.embedding_dim, config.init_std,
+                                     context.rng.stream(Draw::item_init))) {}
+
+federation::RoundNotes AveragingServer::run_round(Round round, federation::Federation& federation) {
+  federation::RoundNotes notes;
+  if (round == 0) send_embeddings(round, federation);  // the shared start
+
+  const Stopwatch training;
+  const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+  notes.loss = mean_loss(answers);
+  notes.seconds["local_training"] = training.seconds();
+
+  const Stopwatch server;
+  item_embeddings_ = average_uploads(answers, context_.num_items, config_.embedding_dim,
+                                     config_.weights, *context_.executor);
+  send_embeddings(round, federation);
+  notes.seconds["server"] = server.seconds();
+  return notes;
+}
+
+void AveragingServer::send_embeddings(Round round, federation::Federation& federation) const {
+  Message update{.kind = "update", .round = round, .arrays = {}};
+  update.arrays.set("item_embeddings", item_embeddings_);
+  (void)ask_all(federation, std::move(update));
+}
+}  // namespace fedhur::methods

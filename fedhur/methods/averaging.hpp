@@ -1,0 +1,46 @@
+// Averages of uploaded item embeddings, and the server half of methods that do nothing else.
+#pragma once
+#include <vector>
+
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+
+namespace fedhur::methods {
+enum class AverageWeights : std::uint8_t {
+  uniform,
+  data,  // by "num_interactions", which the clients then upload
+};
+
+// sum_k weight_k E_k, the weights summing to one; added in client order and in double.
+// ProtocolError, with the client's name, for an upload that has the wrong shape or is not finite.
+[[nodiscard]] Matrix average_uploads(const std::vector<federation::Answer>& answers,
+                                     Index num_items, Index embedding_dim, AverageWeights weights,
+                                     const Executor& executor);
+
+struct AveragingConfig {
+  Index embedding_dim = 0;
+  Real init_std = 0;
+  AverageWeights weights = AverageWeights::uniform;
+};
+
+// A round is "train", which clients answer with their item embeddings, and "update" with the
+// average, from which they recommend and train on. There is nothing to save: they hold it.
+class AveragingServer : public federation::ServerMethod {
+ public:
+  AveragingServer(const AveragingConfig& config, const ServerContext& context);
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override;
+
+ private:
+  void send_embeddings(Round round, federation::Federation& federation) const;
+  AveragingConfig config_;
+  ServerContext context_;
+  Matrix item_embeddings_;
+};
+}  // namespace fedhur::methods
+
+template <>
+struct fedhur::EnumNames<fedhur::methods::AverageWeights> {
+  using enum fedhur::methods::AverageWeights;
+  static constexpr std::array<std::pair<std::string_view, methods::AverageWeights>, 2> names = {
+      {{"uniform", uniform}, {"data", data}}};
+};

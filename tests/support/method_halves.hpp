@@ -1,0 +1,92 @@
+// One half of a method at a time, with a stand-in for the other.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fedhur/federation/federation.hpp"
+#include "fedhur/methods/method.hpp"
+#include "tests/support/support.hpp"
+
+namespace fedhur::tests {
+using Assignments = std::vector<std::string>;
+
+inline methods::ConfiguredMethod configure(const std::string& method,
+                                           const Assignments& assignments) {
+  ConfigTable table;
+  for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
+  auto configured = methods::find_method(method).configure(table);
+  table.reject_unread();
+  return configured;
+}
+
+// Two clients that upload fixed tables and remember what they are sent.
+class FixedUploads : public federation::Federation {
+ public:
+  [[nodiscard]] Index num_clients() const override { return 2; }
+  std::vector<federation::Answer> exchange(std::span<const federation::Request> requests) override {
+    std::vector<federation::Answer> answers;
+    for (const federation::Request& request : requests) {
+      const auto k = static_cast<std::size_t>(request.client);
+      const message::Message& asked = *request.message;
+      message::Message reply{.kind = asked.kind, .round = asked.round, .arrays = {}};
+      if (asked.arrays.contains("item_embeddings")) {
+        received = asked.arrays.matrix("item_embeddings");
+      }
+      if (asked.kind == "train") {
+        reply.arrays.set("item_embeddings", uploads[k]);
+        reply.arrays.set_number("num_interactions", data_sizes[k]);
+        reply.arrays.set_number("loss_sum", 4);
+        reply.arrays.set_number("num_samples", 2);
+      }
+      answers.push_back({request.client, std::move(reply)});
+    }
+    return answers;
+  }
+  std::vector<Matrix> uploads = {(Matrix(3, 2) << 1, 0, 0, 2, 1, 1).finished(),
+                                 (Matrix(3, 2) << 0, 1, 2, 0, 1, -1).finished()};
+  std::vector<double> data_sizes = {3, 1};
+  Matrix received;
+};
+
+// The server half for two clients.
+struct ServerHalf {
+  explicit ServerHalf(const std::string& method, Assignments assignments = {},
+                      Index num_items = 3) {
+    assignments.emplace_back("model.embedding_dim=2");
+    half =
+        configure(method, assignments)
+            .make_server(
+                {.num_clients = 2, .num_items = num_items, .rng = Rng(1), .executor = &executor});
+  }
+  // What is wrong with the uploads of a round.
+  std::string protocol_error(federation::Federation& federation) const {
+    try {
+      (void)half->run_round(0, federation);
+    } catch (const ProtocolError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  Executor executor{2};
+  std::unique_ptr<federation::ServerMethod> half;
+};
+
+inline message::Message item_message(const std::string& kind, Round round, const Matrix& items) {
+  message::Message message{.kind = kind, .round = round, .arrays = {}};
+  message.arrays.set("item_embeddings", items);
+  return message;
+}
+
+inline Matrix all_scores(const model::Recommender& recommender) {
+  Matrix scores(recommender.num_users(), recommender.num_items());
+  recommender.score(0, scores);
+  return scores;
+}
+
+inline std::vector<std::string> names_of(const NamedArrays& arrays) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays.entries()) names.push_back(name);
+  return names;
+}
+}  // namespace fedhur::tests
