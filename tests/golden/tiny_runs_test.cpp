@@ -36,6 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Golden{"popularity", {0}, 0.44621, 0.32171},
                     Golden{"local", {0.6875167, 0.6572323, 0.6081621}, 0.35762, 0.26587},
                     Golden{"fedmf", {0.6857359, 0.6704662, 0.6512240}, 0.29860, 0.21275},
+                    Golden{"pfedrec", {0.4533893, 0.2886760, 0.2000897}, 0.40319, 0.31158},
                     Golden{"fedcia", {0.6857359, 0.6697779, 0.6491957}, 0.39330, 0.27247},
                     Golden{"fedhur", {0.6857359, 0.6690530, 0.6475945}, 0.38652, 0.26744}),
     [](const auto& golden) { return golden.param.method; });

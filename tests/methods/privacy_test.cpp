@@ -32,13 +32,22 @@ data::ClientData private_data() {
           .test = tests::user_items({kTest})};
 }
 
-// What the method's server sends before and after the training of a round.
+// What the method's server sends before, for and after the training of a round.
 std::vector<Message> requests_before(const std::string& method, Round round) {
-  if (method == "local") return {};
-  if (method != "fedmf" && round > 0) return {};
-  Message table{.kind = method == "fedmf" ? "update" : "start", .round = round, .arrays = {}};
+  if (method == "local" || method == "pfedrec") return {};
+  const bool is_averaged = method == "fedmf";
+  if (!is_averaged && round > 0) return {};
+  Message table{.kind = is_averaged ? "update" : "start", .round = round, .arrays = {}};
   table.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
   return {table};
+}
+
+Message train_request(const std::string& method, Round round) {
+  Message train{.kind = "train", .round = round, .arrays = {}};
+  if (method == "pfedrec") {
+    train.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
+  }
+  return train;
 }
 
 std::vector<Message> requests_after(const std::string& method, Round round) {
@@ -77,7 +86,7 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   };
   for (Round round = 0; round < 3; ++round) {
     for (const Message& request : requests_before(method, round)) ask(request);
-    ask({.kind = "train", .round = round, .arrays = {}});
+    ask(train_request(method, round));
     for (const Message& request : requests_after(method, round)) ask(request);
     ask({.kind = "evaluate", .round = round, .arrays = {}});
     ask({.kind = "keep", .round = round, .arrays = {}});
@@ -86,22 +95,30 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   return sent;
 }
 
+// What no message may hold, in rows.
+std::vector<Matrix> private_rows(const std::string& method, const client::PrivateState& state) {
+  if (method != "pfedrec") return {state.matrix("user_vectors")};
+  return {state.matrix("heads")};
+}
+
 class Privacy : public testing::TestWithParam<std::string> {};
 
 TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
   client::PrivateState state;
   const auto sent = bytes_that_leave(GetParam(), state);
-  const Matrix& user_vector = state.matrix("user_vectors");
-  ASSERT_EQ(user_vector.rows(), 1);
+  const std::vector<Matrix> secrets = private_rows(GetParam(), state);
   std::size_t total = 0;
   for (const auto& bytes : sent) {
     total += bytes.size();
-    // Not even two neighbouring numbers of the vector, as floats or as doubles.
-    for (Index i = 0; i + 1 < user_vector.cols(); ++i) {
-      EXPECT_FALSE(holds(bytes, user_vector.data() + i, 2 * sizeof(Real)));
-      const std::array<double, 2> wide = {static_cast<double>(user_vector(0, i)),
-                                          static_cast<double>(user_vector(0, i + 1))};
-      EXPECT_FALSE(holds(bytes, wide.data(), sizeof(wide)));
+    for (const Matrix& secret : secrets) {
+      ASSERT_EQ(secret.rows(), 1);
+      // Not even two neighbouring numbers of the row, as floats or as doubles.
+      for (Index i = 0; i + 1 < secret.cols(); ++i) {
+        EXPECT_FALSE(holds(bytes, secret.data() + i, 2 * sizeof(Real)));
+        const std::array<double, 2> wide = {static_cast<double>(secret(0, i)),
+                                            static_cast<double>(secret(0, i + 1))};
+        EXPECT_FALSE(holds(bytes, wide.data(), sizeof(wide)));
+      }
     }
     for (const auto* items : {&kTrain, &kValid, &kTest}) {
       for (const int item : *items) {
@@ -116,7 +133,8 @@ TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
   }
   EXPECT_GT(total, 0U);
 }
-INSTANTIATE_TEST_SUITE_P(Learned, Privacy, testing::Values("fedmf", "local", "fedcia", "fedhur"),
+INSTANTIATE_TEST_SUITE_P(Learned, Privacy,
+                         testing::Values("fedmf", "local", "fedcia", "fedhur", "pfedrec"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -132,21 +150,22 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
   // The client half is made from the training split alone: the same whatever else the user has.
   const auto upload = [](const data::ClientData& data) {
     ConfigTable table;
-    experiment::add_assignment(table, "model.embedding_dim=4");
+    experiment::add_assignment(table, "model.embedding_dim=8");
     evaluate::EvaluatingClient client(
         find_method(GetParam())
             .configure(table)
             .make_client(
                 {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)}),
         data, {10});
-    return encode(client.answer({.kind = "train", .round = 0, .arrays = {}}));
+    return encode(client.answer(train_request(GetParam(), 0)));
   };
   data::ClientData other = private_data();
   other.valid = tests::user_items({{1}});
   other.test = tests::user_items({{2, 3}});
   EXPECT_EQ(upload(private_data()), upload(other));
 }
-INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows, testing::Values("fedmf", "fedcia", "fedhur"),
+INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
+                         testing::Values("fedmf", "fedcia", "fedhur", "pfedrec"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods
