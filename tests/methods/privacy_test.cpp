@@ -35,7 +35,7 @@ data::ClientData private_data() {
 // What the method's server sends before, for and after the training of a round.
 std::vector<Message> requests_before(const std::string& method, Round round) {
   if (method == "local" || method == "pfedrec") return {};
-  const bool is_averaged = method == "fedmf";
+  const bool is_averaged = method == "fedmf" || method == "fedrap";
   if (!is_averaged && round > 0) return {};
   Message table{.kind = is_averaged ? "update" : "start", .round = round, .arrays = {}};
   table.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
@@ -95,10 +95,14 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   return sent;
 }
 
-// What no message may hold, in rows.
+// What no message may hold, in rows: of a table that is private as a whole, the user's items.
 std::vector<Matrix> private_rows(const std::string& method, const client::PrivateState& state) {
-  if (method != "pfedrec") return {state.matrix("user_vectors")};
-  return {state.matrix("heads")};
+  if (method != "pfedrec" && method != "fedrap") return {state.matrix("user_vectors")};
+  std::vector<Matrix> rows = {state.matrix("heads")};
+  if (method == "fedrap") {
+    for (const int item : kTrain) rows.emplace_back(state.matrix("personal").row(item));
+  }
+  return rows;
 }
 
 class Privacy : public testing::TestWithParam<std::string> {};
@@ -134,7 +138,7 @@ TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
   EXPECT_GT(total, 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Learned, Privacy,
-                         testing::Values("fedmf", "local", "fedcia", "fedhur", "pfedrec"),
+                         testing::Values("fedmf", "local", "fedcia", "fedhur", "pfedrec", "fedrap"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -165,7 +169,7 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
   EXPECT_EQ(upload(private_data()), upload(other));
 }
 INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
-                         testing::Values("fedmf", "fedcia", "fedhur", "pfedrec"),
+                         testing::Values("fedmf", "fedcia", "fedhur", "pfedrec", "fedrap"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods
