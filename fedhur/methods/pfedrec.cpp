@@ -11,7 +11,9 @@ using client::PrivateState;
 using message::Message;
 
 struct PFedRecConfig {
+  // At this learning rate few large batches do better than many small ones: docs/methods.md.
   client::PointwiseConfig training = {.learning_rate = 0.1F,
+                                      .batch_size = 4096,
                                       .optimizer_state = client::OptimizerState::persistent};
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta; with sgd_original items learn n * eta times as fast as heads
