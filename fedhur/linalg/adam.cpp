@@ -21,6 +21,15 @@ void RowGradient::touch(Index row) {
   values_.row(slot).setZero();
 }
 
+void RowGradient::add(ConstMatrixRef everywhere) {
+  expects(everywhere.rows() == num_rows() && everywhere.cols() == values_.cols(),
+          "the gradients have one shape");
+  for (Index row = 0; row < num_rows(); ++row) {
+    touch(row);
+    values_.row(slots_[static_cast<std::size_t>(row)]) += everywhere.row(row);
+  }
+}
+
 void RowGradient::clear() {
   for (const std::int32_t row : touched_) slots_[static_cast<std::size_t>(row)] = -1;
   touched_.clear();

@@ -24,6 +24,7 @@ class RowGradient {
     const std::int32_t slot = slots_[static_cast<std::size_t>(row)];
     return slot < 0 ? nullptr : values_.row(slot).data();
   }
+  void add(ConstMatrixRef everywhere);  // a gradient of every row
   void clear();
   // The rows of the gradient, in the order in which they were first touched.
   [[nodiscard]] const std::vector<std::int32_t>& touched() const { return touched_; }

@@ -7,36 +7,9 @@
 
 namespace fedhur::server {
 namespace {
-// Weights and bias alike, uniform in +-1/sqrt(inputs).
-Matrix draw_layer(Index outputs, Index inputs, Rng rng) {
-  const double bound = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(1, inputs)));
-  Matrix layer(outputs, inputs + 1);
-  for (Index i = 0; i < layer.size(); ++i) {
-    layer.data()[i] = static_cast<Real>(bound * (2.0 * rng.uniform() - 1.0));
-  }
-  return layer;
-}
-
-Matrix activate(const Matrix& hidden, ConstMatrixRef features) {
-  const Index inputs = features.cols();
-  Matrix activation = features * hidden.leftCols(inputs).transpose();
-  activation.rowwise() += hidden.col(inputs).transpose();
-  return activation.cwiseMax(0.0F);
-}
-
-Vector put_out(const Matrix& output, const Matrix& activation) {
-  const Index width = activation.cols();
-  Vector result = activation * output.leftCols(width).transpose();
-  result.array() += output(0, width);
-  return result;
-}
-
 void step(linalg::Adam& optimizer, Matrix& parameters, const Matrix& gradient, Real rate) {
   linalg::RowGradient rows(parameters.rows(), parameters.cols());
-  for (Index row = 0; row < parameters.rows(); ++row) {
-    rows.touch(row);
-    std::copy_n(gradient.row(row).data(), gradient.cols(), rows.row(row));
-  }
+  rows.add(gradient);
   optimizer.step(parameters, rows, rate);
 }
 }  // namespace
@@ -76,59 +49,49 @@ void read_settings(ConfigTable& table, ScorerConfig& config) {
 
 Scorer::Scorer(Index num_features, const ScorerConfig& config, const Rng& rng)
     : config_(config),
-      parameters_{
-          .hidden = draw_layer(config.hidden, num_features, rng.stream(Draw::scorer_init, 0)),
-          .output = draw_layer(1, config.hidden, rng.stream(Draw::scorer_init, 1))},
+      network_{linalg::draw_layer(config.hidden, num_features, rng.stream(Draw::scorer_init, 0)),
+               linalg::draw_layer(1, config.hidden, rng.stream(Draw::scorer_init, 1))},
       hidden_optimizer_(config.hidden, num_features + 1),
       output_optimizer_(1, config.hidden + 1) {}
 
 Vector Scorer::refine(ConstMatrixRef features) const {
-  return put_out(parameters_.output, activate(parameters_.hidden, features));
+  return linalg::run(network_, features).outputs;
 }
 
-double Scorer::loss_and_gradient(const Parameters& parameters, ConstMatrixRef features,
-                                 ConstVectorRef targets, Parameters& gradient) {
+double Scorer::loss_and_gradient(const linalg::Mlp& network, ConstMatrixRef features,
+                                 ConstVectorRef targets, linalg::Mlp& gradient) {
   expects(features.rows() == targets.size(), "a target per row");
   const Index rows = features.rows();
-  const Index inputs = features.cols();
-  const Index width = parameters.hidden.rows();
-  const Matrix activation = activate(parameters.hidden, features);
-  const Vector error = put_out(parameters.output, activation) - targets;
-  const Vector slope = error * (2.0F / static_cast<Real>(rows));
-  gradient.output.resize(1, width + 1);
-  gradient.output.leftCols(width) = slope.transpose() * activation;
-  gradient.output(0, width) = slope.sum();
-  Matrix hidden_slope = slope * parameters.output.leftCols(width);
-  hidden_slope.array() *= (activation.array() > 0.0F).cast<Real>();
-  gradient.hidden.resize(width, inputs + 1);
-  gradient.hidden.leftCols(inputs) = hidden_slope.transpose() * features;
-  gradient.hidden.col(inputs) = hidden_slope.colwise().sum().transpose();
+  const linalg::MlpPass pass = linalg::run(network, features);
+  const Vector error = pass.outputs - targets;
+  const Vector slopes = error * (2.0F / static_cast<Real>(rows));
+  (void)linalg::backpropagate(network, features, pass, slopes, gradient);
   return error.cast<double>().squaredNorm() / static_cast<double>(rows);
 }
 
 double Scorer::update(ConstMatrixRef features, ConstVectorRef targets) {
   if (features.rows() == 0) return 0.0;
   double first_loss = 0.0;
-  Parameters gradient;
+  linalg::Mlp gradient;
   for (Index pass = 0; pass < config_.passes; ++pass) {
-    const double loss = loss_and_gradient(parameters_, features, targets, gradient);
+    const double loss = loss_and_gradient(network_, features, targets, gradient);
     if (pass == 0) first_loss = loss;
-    step(hidden_optimizer_, parameters_.hidden, gradient.hidden, config_.learning_rate);
-    step(output_optimizer_, parameters_.output, gradient.output, config_.learning_rate);
+    step(hidden_optimizer_, network_[0], gradient[0], config_.learning_rate);
+    step(output_optimizer_, network_[1], gradient[1], config_.learning_rate);
   }
   return first_loss;
 }
 
 void Scorer::save(NamedArrays& state) const {
-  state.set("scorer_hidden", parameters_.hidden);
-  state.set("scorer_output", parameters_.output);
+  state.set("scorer_hidden", network_[0]);
+  state.set("scorer_output", network_[1]);
   linalg::save_adam(state, "scorer_hidden", hidden_optimizer_);
   linalg::save_adam(state, "scorer_output", output_optimizer_);
 }
 
 void Scorer::restore(const NamedArrays& state) {
-  parameters_.hidden = state.matrix("scorer_hidden");
-  parameters_.output = state.matrix("scorer_output");
+  network_[0] = state.matrix("scorer_hidden");
+  network_[1] = state.matrix("scorer_output");
   linalg::restore_adam(state, "scorer_hidden", hidden_optimizer_);
   linalg::restore_adam(state, "scorer_output", output_optimizer_);
 }

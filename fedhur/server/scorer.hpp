@@ -5,6 +5,7 @@
 #include "fedhur/base/named_arrays.hpp"
 #include "fedhur/base/random.hpp"
 #include "fedhur/linalg/adam.hpp"
+#include "fedhur/linalg/mlp.hpp"
 
 namespace fedhur::server {
 struct ScorerConfig {
@@ -35,17 +36,13 @@ class Scorer {  // features -> hidden -> ReLU -> 1
   void save(NamedArrays& state) const;
   void restore(const NamedArrays& state);
 
-  // The loss, and its gradient in the shape of the parameters (for update() and for tests).
-  struct Parameters {
-    Matrix hidden;  // hidden x (features + 1), the last column is the bias
-    Matrix output;  // 1 x (hidden + 1)
-  };
-  static double loss_and_gradient(const Parameters& parameters, ConstMatrixRef features,
-                                  ConstVectorRef targets, Parameters& gradient);
+  // The loss, and its gradient in the shape of the network (for update() and for tests).
+  static double loss_and_gradient(const linalg::Mlp& network, ConstMatrixRef features,
+                                  ConstVectorRef targets, linalg::Mlp& gradient);
 
  private:
   ScorerConfig config_;
-  Parameters parameters_;
+  linalg::Mlp network_;
   linalg::Adam hidden_optimizer_;
   linalg::Adam output_optimizer_;
 };

@@ -30,14 +30,14 @@ double loss_of(const Dense& hidden, const Dense& output, const Dense& features,
 TEST(Scorer, HasTheGradientOfItsLoss) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const Index inputs : {1, 4}) {
-      const Scorer::Parameters parameters{.hidden = tests::random_matrix(5, inputs + 1, seed),
-                                          .output = tests::random_matrix(1, 6, seed + 10)};
+      const linalg::Mlp network = {tests::random_matrix(5, inputs + 1, seed),
+                                   tests::random_matrix(1, 6, seed + 10)};
       const Matrix features = tests::random_matrix(7, inputs, seed + 20);
       const Vector targets = tests::random_matrix(7, 1, seed + 30).col(0);
-      Scorer::Parameters gradient;
-      const double loss = Scorer::loss_and_gradient(parameters, features, targets, gradient);
-      const Dense hidden = parameters.hidden.cast<double>();
-      const Dense output = parameters.output.cast<double>();
+      linalg::Mlp gradient;
+      const double loss = Scorer::loss_and_gradient(network, features, targets, gradient);
+      const Dense hidden = network[0].cast<double>();
+      const Dense output = network[1].cast<double>();
       const auto loss_with = [&](const Dense& h, const Dense& o) {
         return loss_of(h, o, features.cast<double>(), targets.cast<double>());
       };
@@ -51,7 +51,7 @@ TEST(Scorer, HasTheGradientOfItsLoss) {
         below.data()[i] -= kStep;
         by_hidden.data()[i] = (loss_with(above, output) - loss_with(below, output)) / (2.0 * kStep);
       }
-      tests::expect_close(gradient.hidden, by_hidden, 1e-4);
+      tests::expect_close(gradient[0], by_hidden, 1e-4);
       Dense by_output(output.rows(), output.cols());
       for (Index i = 0; i < output.size(); ++i) {
         Dense above = output;
@@ -60,7 +60,7 @@ TEST(Scorer, HasTheGradientOfItsLoss) {
         below.data()[i] -= kStep;
         by_output.data()[i] = (loss_with(hidden, above) - loss_with(hidden, below)) / (2.0 * kStep);
       }
-      tests::expect_close(gradient.output, by_output, 1e-4);
+      tests::expect_close(gradient[1], by_output, 1e-4);
     }
   }
 }
