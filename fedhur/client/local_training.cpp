@@ -1,7 +1,5 @@
 #include "fedhur/client/local_training.hpp"
 
-#include <algorithm>
-
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/random_matrix.hpp"
 
@@ -37,52 +35,27 @@ void LocalTraining::set_item_embeddings(Shared<Matrix> embeddings) {
   model_.item_embeddings = std::move(embeddings);
 }
 
-std::vector<model::Triple> LocalTraining::draw(Round round, Index epoch) const {
-  // A set that lasts is drawn from the same stream again, so that there is nothing to save.
-  const Round round_key = config_.resample == Resample::once ? 0 : round + 1;
-  const Index epoch_key = config_.resample == Resample::epoch ? epoch + 1 : 0;
-  return model::draw_triples(context_.train, context_.num_items,
-                             context_.rng.stream(Draw::triples, context_.id, round_key, epoch_key));
-}
-
 TrainingLoss LocalTraining::train(Round round) {
-  TrainingLoss total;
-  std::vector<model::Triple> triples;
-  Workplace work{.item_embeddings = *model_.item_embeddings,
-                 .user_gradient = {model_.num_users(), config_.embedding_dim},
-                 .item_gradient = {model_.num_items(), config_.embedding_dim}};
-  for (Index epoch = 0; epoch < config_.local_epochs; ++epoch) {
-    if (epoch == 0 || config_.resample == Resample::epoch) triples = draw(round, epoch);
-    const TrainingLoss loss = train_epoch(triples, round, epoch, work);
-    total.sum += loss.sum;
-    total.num_samples += loss.num_samples;
-  }
-  require_finite_loss(total);
-  model_.item_embeddings = std::make_shared<const Matrix>(std::move(work.item_embeddings));
-  return total;
-}
-
-TrainingLoss LocalTraining::train_epoch(std::vector<model::Triple>& triples, Round round,
-                                        Index epoch, Workplace& work) {
-  const auto batch_size = static_cast<std::size_t>(config_.batch_size);
-  if (triples.size() > batch_size) {  // the order within a single batch does not matter
-    context_.rng.stream(Draw::batch_order, context_.id, round, epoch)
-        .shuffle(std::span<model::Triple>(triples));
-  }
-  const Real rate = rate_in_round(config_, round);
-  TrainingLoss loss;
-  for (std::size_t first = 0; first < triples.size(); first += batch_size) {
-    const auto batch =
-        std::span(triples).subspan(first, std::min(batch_size, triples.size() - first));
-    loss.sum +=
-        model::add_batch_gradient(model_.user_vectors, work.item_embeddings, batch, config_.loss,
-                                  config_.weight_decay, work.user_gradient, work.item_gradient);
-    user_optimizer_.step(model_.user_vectors, work.user_gradient, rate);
-    item_optimizer_.step(work.item_embeddings, work.item_gradient, rate);
-    work.user_gradient.clear();
-    work.item_gradient.clear();
-  }
-  loss.num_samples = static_cast<double>(triples.size());
+  // Nobody else sees the item table until the round is over.
+  Matrix item_embeddings = *model_.item_embeddings;
+  linalg::RowGradient user_gradient(model_.num_users(), config_.embedding_dim);
+  linalg::RowGradient item_gradient(model_.num_items(), config_.embedding_dim);
+  const auto step = [&](std::span<const model::Triple> batch, Real rate) {
+    const double loss =
+        model::add_batch_gradient(model_.user_vectors, item_embeddings, batch, config_.loss,
+                                  config_.weight_decay, user_gradient, item_gradient);
+    user_optimizer_.step(model_.user_vectors, user_gradient, rate);
+    item_optimizer_.step(item_embeddings, item_gradient, rate);
+    user_gradient.clear();
+    item_gradient.clear();
+    return loss;
+  };
+  const TrainingLoss loss = train_on_triples({.batch_size = config_.batch_size,
+                                              .local_epochs = config_.local_epochs,
+                                              .resample = config_.resample,
+                                              .rate = rate_in_round(config_, round)},
+                                             context_, round, step);
+  model_.item_embeddings = std::make_shared<const Matrix>(std::move(item_embeddings));
   return loss;
 }
 

@@ -1,15 +1,11 @@
 // Local training of matrix factorisation: Eq. (local_training), on the client's own rows.
 #pragma once
-#include <vector>
-
 #include "fedhur/client/client.hpp"
-#include "fedhur/client/training_common.hpp"
+#include "fedhur/client/triple_training.hpp"
 #include "fedhur/linalg/adam.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 
 namespace fedhur::client {
-enum class Resample : std::uint8_t { once, round, epoch };
-
 struct LocalTrainingConfig {
   Index embedding_dim = 128;  // d; memory, traffic and time grow with it
   Real init_std = 0.1F;       // of all initial entries
@@ -43,17 +39,6 @@ class LocalTraining {
   void restore(const PrivateState& state);
 
  private:
-  // What the batches of a round work on: the item table, which nobody else sees until the round is
-  // over, and gradients.
-  struct Workplace {
-    Matrix item_embeddings;
-    linalg::RowGradient user_gradient;
-    linalg::RowGradient item_gradient;
-  };
-  TrainingLoss train_epoch(std::vector<model::Triple>& triples, Round round, Index epoch,
-                           Workplace& work);
-  [[nodiscard]] std::vector<model::Triple> draw(Round round, Index epoch) const;
-
   LocalTrainingConfig config_;
   ClientContext context_;
   model::MatrixFactorization model_;
@@ -61,10 +46,3 @@ class LocalTraining {
   linalg::Adam item_optimizer_;
 };
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::Resample> {
-  using enum fedhur::client::Resample;
-  static constexpr std::array<std::pair<std::string_view, client::Resample>, 3> names = {
-      {{"once", once}, {"round", round}, {"epoch", epoch}}};
-};

@@ -1,0 +1,33 @@
+// Local training on triples: what methods that sample them share, whatever the model.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "fedhur/client/client.hpp"
+#include "fedhur/client/training_common.hpp"
+#include "fedhur/model/negative_sampling.hpp"
+
+namespace fedhur::client {
+enum class Resample : std::uint8_t { once, round, epoch };
+
+struct TripleSchedule {
+  Index batch_size = 0;
+  Index local_epochs = 0;  // passes per round
+  Resample resample{};     // how often the samples are drawn anew
+  Real rate = 0;           // of learning, in this round
+};
+
+// Takes one step on a batch at this learning rate; returns the sum of the batch's losses.
+using TripleStep = std::function<double(std::span<const model::Triple> batch, Real rate)>;
+
+// A round of local training; the samples are shuffled every epoch.
+TrainingLoss train_on_triples(const TripleSchedule& schedule, const ClientContext& context,
+                              Round round, const TripleStep& step);
+}  // namespace fedhur::client
+
+template <>
+struct fedhur::EnumNames<fedhur::client::Resample> {
+  using enum fedhur::client::Resample;
+  static constexpr std::array<std::pair<std::string_view, client::Resample>, 3> names = {
+      {{"once", once}, {"round", round}, {"epoch", epoch}}};
+};
