@@ -1,12 +1,20 @@
 #include "fedhur/methods/common.hpp"
 
+#include <cmath>
+
 #include "fedhur/linalg/low_rank.hpp"
 
 namespace fedhur::methods {
 namespace {
-constexpr const char* kWhole = "item_embeddings";
-constexpr const char* kCoordinates = "item_coordinates";
-constexpr const char* kDirections = "item_directions";
+struct TableNames {
+  explicit TableNames(const std::string& stem)
+      : whole(stem + "_embeddings"),
+        coordinates(stem + "_coordinates"),
+        directions(stem + "_directions") {}
+  std::string whole;
+  std::string coordinates;
+  std::string directions;
+};
 }  // namespace
 
 void read_settings(ConfigTable& table, WireConfig& config) {
@@ -36,38 +44,72 @@ double mean_loss(const std::vector<federation::Answer>& answers) {
   return num_samples > 0.0 ? sum / num_samples : 0.0;
 }
 
-void put_item_embeddings(message::Message& reply, const Shared<Matrix>& embeddings, Index rank) {
+std::vector<double> data_weights(const std::vector<federation::Answer>& answers) {
+  std::vector<double> weights;
+  double total = 0.0;
+  for (const auto& answer : answers) {
+    weights.push_back(uploaded(answer, [](const NamedArrays& arrays) {
+      const double size = arrays.number("num_interactions");
+      if (!(size >= 0.0 && std::isfinite(size))) {
+        throw ProtocolError(
+            fmt::format("'num_interactions' is {}, expected a number of 0 or more", size));
+      }
+      return size;
+    }));
+    total += weights.back();
+  }
+  if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
+  for (double& weight : weights) weight /= total;
+  return weights;
+}
+
+Shared<Matrix> add_laplace_noise(const Shared<Matrix>& table, Real scale, Rng rng) {
+  if (scale == 0.0F) return table;
+  Matrix noisy = *table;
+  for (Index i = 0; i < noisy.size(); ++i) {
+    const double u = rng.uniform() - 0.5;
+    const double magnitude = -std::log(1.0 - 2.0 * std::abs(u));
+    noisy.data()[i] += scale * static_cast<Real>(u < 0.0 ? -magnitude : magnitude);
+  }
+  return std::make_shared<const Matrix>(std::move(noisy));
+}
+
+void put_item_embeddings(message::Message& reply, const Shared<Matrix>& embeddings, Index rank,
+                         const std::string& stem) {
+  const TableNames names(stem);
   const Matrix& E = *embeddings;
   const bool is_smaller = rank < E.cols() && rank * (E.rows() + E.cols()) < E.size();
   if (rank == 0 || !is_smaller || !is_finite(E)) {
-    reply.arrays.set(kWhole, Array(embeddings));
+    reply.arrays.set(names.whole, Array(embeddings));
     return;
   }
   linalg::LowRank low = linalg::truncate(E, rank);
-  reply.arrays.set(kCoordinates, std::move(low.coordinates));
-  reply.arrays.set(kDirections, std::move(low.directions));
+  reply.arrays.set(names.coordinates, std::move(low.coordinates));
+  reply.arrays.set(names.directions, std::move(low.directions));
 }
 
-Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items,
-                                    Index embedding_dim) {
-  if (!arrays.contains(kCoordinates)) {
-    return arrays.shaped_matrix(kWhole, num_items, embedding_dim);
+Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items, Index embedding_dim,
+                                    const std::string& stem) {
+  const TableNames names(stem);
+  if (!arrays.contains(names.coordinates)) {
+    return arrays.shaped_matrix(names.whole, num_items, embedding_dim);
   }
-  const Index rank = arrays.matrix(kCoordinates).cols();
+  const Index rank = arrays.matrix(names.coordinates).cols();
   if (rank < 1 || rank >= embedding_dim) {
-    throw ProtocolError(fmt::format("'{}' has {} columns, expected 1 to {}", kCoordinates, rank,
-                                    embedding_dim - 1));
+    throw ProtocolError(fmt::format("'{}' has {} columns, expected 1 to {}", names.coordinates,
+                                    rank, embedding_dim - 1));
   }
   return std::make_shared<const Matrix>(
-      linalg::expand(*arrays.shaped_matrix(kCoordinates, num_items, rank),
-                     *arrays.shaped_matrix(kDirections, rank, embedding_dim)));
+      linalg::expand(*arrays.shaped_matrix(names.coordinates, num_items, rank),
+                     *arrays.shaped_matrix(names.directions, rank, embedding_dim)));
 }
 
 Shared<Matrix> read_finite_item_embeddings(const NamedArrays& arrays, Index num_items,
-                                           Index embedding_dim) {
-  Shared<Matrix> embeddings = read_item_embeddings(arrays, num_items, embedding_dim);
+                                           Index embedding_dim, const std::string& stem) {
+  Shared<Matrix> embeddings = read_item_embeddings(arrays, num_items, embedding_dim, stem);
   if (!is_finite(*embeddings)) {
-    throw ProtocolError(fmt::format("'{}' holds values that are not finite", kWhole));
+    throw ProtocolError(
+        fmt::format("'{}' holds values that are not finite", TableNames(stem).whole));
   }
   return embeddings;
 }

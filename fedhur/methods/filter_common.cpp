@@ -60,16 +60,8 @@ Shared<Matrix> FilterClient::read_factor(const Message& request) {
 }
 
 Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round round) const {
-  if (config_.laplace_scale == 0.0F) return embeddings;
   // The published noise lies on the n x n filter; on the embeddings it protects what really leaves.
-  Rng rng = rng_.stream(Draw::noise, id_, round);
-  Matrix noisy = *embeddings;
-  for (Index i = 0; i < noisy.size(); ++i) {
-    const double u = rng.uniform() - 0.5;
-    const double magnitude = -std::log(1.0 - 2.0 * std::abs(u));
-    noisy.data()[i] += config_.laplace_scale * static_cast<Real>(u < 0.0 ? -magnitude : magnitude);
-  }
-  return std::make_shared<const Matrix>(std::move(noisy));
+  return add_laplace_noise(embeddings, config_.laplace_scale, rng_.stream(Draw::noise, id_, round));
 }
 
 FilterRounds::FilterRounds(const FilterMethodConfig& config, const ServerContext& context)

@@ -88,22 +88,29 @@ void read_settings(ConfigTable& table, GlobalFilterConfig& config) {
 
 Matrix GlobalFilter::factor() const { return basis * values.cwiseSqrt().cast<Real>().asDiagonal(); }
 
-Matrix average_embeddings(const Uploads& uploads, const Executor& executor) {
+Matrix average_embeddings(const Uploads& uploads, const std::vector<double>& weights,
+                          const Executor& executor) {
   expects(!uploads.empty(), "at least one client has uploaded");
+  expects(uploads.size() == weights.size(), "a weight per upload");
   const Index num_items = uploads[0]->rows();
   const Index embedding_dim = uploads[0]->cols();
   Matrix average(num_items, embedding_dim);
-  executor.for_each(num_tasks(num_items), [&](Index task) {
-    const Index first = task * kRowsPerTask;
-    const Index count = std::min(kRowsPerTask, num_items - first);
+  constexpr Index kRowsPerSum = 16;  // few enough for the sums to stay in the nearest cache
+  executor.for_each((num_items + kRowsPerSum - 1) / kRowsPerSum, [&](Index task) {
+    const Index first = task * kRowsPerSum;
+    const Index count = std::min(kRowsPerSum, num_items - first);
     MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
-    const double weight = 1.0 / static_cast<double>(uploads.size());
-    for (const auto& upload : uploads) {
-      linalg::add_scaled(sum.data(), upload->row(first).data(), weight, sum.size());
+    for (std::size_t k = 0; k < uploads.size(); ++k) {
+      linalg::add_scaled(sum.data(), uploads[k]->row(first).data(), weights[k], sum.size());
     }
     average.middleRows(first, count) = sum.cast<Real>();
   });
   return average;
+}
+
+Matrix average_embeddings(const Uploads& uploads, const Executor& executor) {
+  const double weight = 1.0 / static_cast<double>(uploads.size());
+  return average_embeddings(uploads, std::vector<double>(uploads.size(), weight), executor);
 }
 
 GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterConfig& config,

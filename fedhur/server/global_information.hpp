@@ -27,7 +27,10 @@ struct GlobalFilter {
   [[nodiscard]] Matrix factor() const;
 };
 
-// E_g = mean_k E_k; uniform, not by data size. Added in client order and in double.
+// sum_k w_k E_k, added in client order and in double.
+[[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const std::vector<double>& weights,
+                                        const Executor& executor);
+// E_g = mean_k E_k; uniform, not by data size.
 [[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const Executor& executor);
 
 // Block subspace iteration from `start` (the last round's basis; empty in the first round, where
