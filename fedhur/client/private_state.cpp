@@ -4,6 +4,7 @@
 
 #include "fedhur/model/linear_heads.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
+#include "fedhur/model/neural_cf.hpp"
 
 namespace fedhur::client {
 void PrivateState::write(ByteSink& sink, const PrivateState* previous) const {
@@ -37,6 +38,16 @@ std::unique_ptr<model::Recommender> make_recommender(const PrivateState& model) 
     }
     if (recommender->heads.rows() != 1 && recommender->heads.rows() != recommender->users) {
       throw DataError("the model has neither one head nor one per user");
+    }
+    return recommender;
+  }
+  if (model.kind() == "neural_cf") {
+    auto recommender = std::make_unique<model::NeuralCf>();
+    recommender->parameters.network.resize(static_cast<std::size_t>(model.number("num_layers")));
+    visit_tables([&](const std::string& name, Matrix& table) { table = model.matrix(name); },
+                 recommender->parameters);
+    if (!is_whole(recommender->parameters)) {
+      throw DataError("the tables of the model do not fit together");
     }
     return recommender;
   }

@@ -1,0 +1,76 @@
+#include "fedhur/client/neural_client.hpp"
+
+#include <utility>
+
+namespace fedhur::client {
+namespace {
+model::NeuralCf as_model(model::NeuralParameters parameters) {
+  expects(is_whole(parameters), "all tables of the model fit together");
+  model::NeuralCf model;
+  model.parameters = std::move(parameters);
+  return model;
+}
+}  // namespace
+
+void read_hidden_widths(ConfigTable& table, std::vector<Index>& widths) {
+  ConfigSection section(table, "model");
+  std::vector<ConfigScalar> hidden;
+  for (const Index width : widths) hidden.emplace_back(std::int64_t{width});
+  section.read("hidden", hidden);
+  constexpr const char* kExpected = "a list of at most 16 numbers from 1 to 4096";
+  section.require(hidden.size() <= 16, "hidden", kExpected);
+  widths.clear();
+  for (const ConfigScalar& entry : hidden) {
+    const auto* width = std::get_if<std::int64_t>(&entry);
+    section.require(width != nullptr && *width >= 1 && *width <= 4096, "hidden", kExpected);
+    widths.push_back(*width);
+  }
+}
+
+NeuralClient::NeuralClient(const PointwiseConfig& config, model::NeuralParameters start)
+    : model_(as_model(std::move(start))),
+      optimizers_(model_.parameters.map([&](const Matrix& table) {
+        return PointwiseOptimizer(config, table.rows(), table.cols());
+      })) {}
+
+void NeuralClient::begin_round() {
+  visit_tables([](const std::string& /*name*/, PointwiseOptimizer& own) { own.begin_round(); },
+               optimizers_);
+}
+
+void NeuralClient::step(model::NeuralGradient& gradient, const Rates& rates) {
+  const auto at = [](Real rate) {
+    return [rate](const std::string& /*name*/, Matrix& table, linalg::RowGradient& own,
+                  PointwiseOptimizer& optimizer) {
+      optimizer.step(table, own, rate);
+      own.clear();
+    };
+  };
+  visit_user_tables(at(rates.users), parameters(), gradient, optimizers_);
+  visit_item_tables(at(rates.items), parameters(), gradient, optimizers_);
+  visit_weights(at(rates.weights), parameters(), gradient, optimizers_);
+}
+
+PrivateState NeuralClient::model() const {
+  PrivateState state("neural_cf");
+  state.set_number("num_layers", static_cast<double>(model_.parameters.network.size()));
+  visit_tables([&](const std::string& name, const Matrix& table) { state.set(name, table); },
+               model_.parameters);
+  return state;
+}
+
+PrivateState NeuralClient::save() const {
+  PrivateState state = model();
+  visit_tables(
+      [&](const std::string& name, const PointwiseOptimizer& own) { own.save(state, name); },
+      optimizers_);
+  return state;
+}
+
+void NeuralClient::restore(const PrivateState& state) {
+  visit_tables([&](const std::string& name, Matrix& table) { table = state.matrix(name); },
+               parameters());
+  visit_tables([&](const std::string& name, PointwiseOptimizer& own) { own.restore(state, name); },
+               optimizers_);
+}
+}  // namespace fedhur::client
