@@ -35,6 +35,15 @@ data::ClientData private_data() {
 // What the method's server sends before, for and after the training of a round.
 std::vector<Message> requests_before(const std::string& method, Round round) {
   if (method == "local" || method == "pfedrec") return {};
+  if (method == "fedncf") {
+    Message update{.kind = "update", .round = round, .arrays = {}};
+    update.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
+    update.arrays.set("gmf_item_embeddings", tests::random_matrix(kNumItems, 8, 4));
+    update.arrays.set("gmf_weights", tests::random_matrix(1, 8, 5));
+    update.arrays.set("layer_0", tests::random_matrix(32, 17, 6));
+    update.arrays.set("layer_1", tests::random_matrix(1, 33, 7));
+    return {update};
+  }
   const bool is_averaged = method == "fedmf" || method == "fedrap";
   if (!is_averaged && round > 0) return {};
   Message table{.kind = is_averaged ? "update" : "start", .round = round, .arrays = {}};
@@ -95,19 +104,19 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   return sent;
 }
 
-// What no message may hold, in rows: of a table that is private as a whole, the user's items.
+// What no message may hold, in rows: of a table of all items, those of the user.
 std::vector<Matrix> private_rows(const std::string& method, const client::PrivateState& state) {
-  if (method != "pfedrec" && method != "fedrap") return {state.matrix("user_vectors")};
+  if (method == "pfedrec") return {state.matrix("heads")};
+  if (method == "fedncf") return {state.matrix("user_vectors"), state.matrix("gmf_user_vectors")};
+  if (method != "fedrap") return {state.matrix("user_vectors")};
   std::vector<Matrix> rows = {state.matrix("heads")};
-  if (method == "fedrap") {
-    for (const int item : kTrain) rows.emplace_back(state.matrix("personal").row(item));
-  }
+  for (const int item : kTrain) rows.emplace_back(state.matrix("personal").row(item));
   return rows;
 }
 
 class Privacy : public testing::TestWithParam<std::string> {};
 
-TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
+TEST_P(Privacy, NoPrivateTableInteractionOrHeldOutRowLeavesAClient) {
   client::PrivateState state;
   const auto sent = bytes_that_leave(GetParam(), state);
   const std::vector<Matrix> secrets = private_rows(GetParam(), state);
@@ -138,7 +147,8 @@ TEST_P(Privacy, NoUserVectorInteractionOrHeldOutRowLeavesAClient) {
   EXPECT_GT(total, 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Learned, Privacy,
-                         testing::Values("fedmf", "local", "fedcia", "fedhur", "pfedrec", "fedrap"),
+                         testing::Values("fedmf", "local", "fedncf", "pfedrec", "fedrap", "fedcia",
+                                         "fedhur"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -169,7 +179,8 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
   EXPECT_EQ(upload(private_data()), upload(other));
 }
 INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
-                         testing::Values("fedmf", "fedcia", "fedhur", "pfedrec", "fedrap"),
+                         testing::Values("fedmf", "fedncf", "pfedrec", "fedrap", "fedcia",
+                                         "fedhur"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods

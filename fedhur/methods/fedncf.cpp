@@ -1,0 +1,288 @@
+// FedNCF: clients train neural collaborative filtering (NeuMF), the server averages item tables and
+// network by data size; both user tables stay private.
+#include <utility>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/client/neural_client.hpp"
+#include "fedhur/client/triple_training.hpp"
+#include "fedhur/linalg/kernels.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+#include "fedhur/server/global_information.hpp"
+
+namespace fedhur::methods {
+namespace {
+using client::Resample;
+using federation::Answer;
+using message::Message;
+using model::LabelledPair;
+using model::NeuralParameters;
+using model::Triple;
+
+enum class Decay : std::uint8_t { none, adam_l2 };
+enum class ItemRows : std::uint8_t {
+  all,      // an item's row is averaged over all clients
+  touched,  // over those that had it in a triple of this round
+};
+}  // namespace
+}  // namespace fedhur::methods
+
+template <>
+struct fedhur::EnumNames<fedhur::methods::Decay> {
+  using enum fedhur::methods::Decay;
+  static constexpr std::array<std::pair<std::string_view, methods::Decay>, 2> names = {
+      {{"none", none}, {"adam_l2", adam_l2}}};
+};
+template <>
+struct fedhur::EnumNames<fedhur::methods::ItemRows> {
+  using enum fedhur::methods::ItemRows;
+  static constexpr std::array<std::pair<std::string_view, methods::ItemRows>, 2> names = {
+      {{"all", all}, {"touched", touched}}};
+};
+
+namespace fedhur::methods {
+namespace {
+struct FedNcfConfig {
+  client::PointwiseConfig training = {.embedding_dim = 32,  // of each of the four tables
+                                      .learning_rate = 0.1F,
+                                      .batch_size = 4096,  // triples, each of which is two samples
+                                      .optimizer_state = client::OptimizerState::persistent};
+  Decay decay = Decay::adam_l2;         // what weight_decay means; none: nothing
+  Resample resample = Resample::round;  // a set that is never renewed is learned by heart
+  std::vector<Index> hidden = {32};     // widths of the hidden layers
+  ItemRows item_rows = ItemRows::all;
+  WireConfig wire;
+};
+
+void read_settings(ConfigTable& table, FedNcfConfig& config) {
+  client::read_common_settings(table, config.training);
+  client::read_hidden_widths(table, config.hidden);
+  ConfigSection(table, "model").require(!config.hidden.empty(), "hidden", "at least one width");
+  ConfigSection train(table, "train");
+  train.read("optimizer_state", config.training.optimizer_state);
+  train.read("decay", config.decay);
+  train.read("resample", config.resample);
+  ConfigSection(table, "average").read("item_rows", config.item_rows);
+  read_settings(table, config.wire);
+}
+
+client::PointwiseConfig optimizer_config(const FedNcfConfig& config) {
+  client::PointwiseConfig own = config.training;
+  if (config.decay == Decay::none) own.weight_decay = 0.0F;
+  return own;
+}
+
+// What all clients start from. There are no users in it.
+NeuralParameters draw_shared(const FedNcfConfig& config, Index num_items, const Rng& rng) {
+  const Index dim = config.training.embedding_dim;
+  const Real std = config.training.init_std;
+  model::NeuralWeights weights = model::draw_weights(dim, dim, config.hidden, rng);
+  return {
+      .user_vectors = Matrix(0, dim),
+      .gmf_user_vectors = Matrix(0, dim),
+      .item_embeddings = normal_matrix(num_items, dim, std, rng.stream(Draw::item_init)),
+      .gmf_item_embeddings = normal_matrix(num_items, dim, std, rng.stream(Draw::item_init, 0, 1)),
+      .gmf_weights = std::move(weights.gmf_weights),
+      .network = std::move(weights.network)};
+}
+
+// Users of its own, and zeros until the server sends the rest.
+NeuralParameters draw_start(const FedNcfConfig& config, const client::ClientContext& context) {
+  const Index dim = config.training.embedding_dim;
+  const auto draw_users = [&](Index table) {
+    return normal_matrix(context.train.num_users(), dim, config.training.init_std,
+                         context.rng.stream(Draw::user_init, context.id, table));
+  };
+  NeuralParameters start = {.user_vectors = draw_users(0),
+                            .gmf_user_vectors = draw_users(1),
+                            .item_embeddings = Matrix::Zero(context.num_items, dim),
+                            .gmf_item_embeddings = Matrix::Zero(context.num_items, dim),
+                            .gmf_weights = Matrix::Zero(1, dim),
+                            .network = {}};
+  Index inputs = 2 * dim;
+  for (const Index outputs : config.hidden) {
+    start.network.emplace_back(Matrix::Zero(outputs, std::exchange(inputs, outputs) + 1));
+  }
+  start.network.emplace_back(Matrix::Zero(1, inputs + 1));
+  return start;
+}
+
+std::vector<LabelledPair> label(std::span<const Triple> triples) {
+  std::vector<LabelledPair> pairs;
+  pairs.reserve(2 * triples.size());
+  for (const Triple& triple : triples) pairs.push_back({triple.user, triple.positive, 1.0F});
+  for (const Triple& triple : triples) pairs.push_back({triple.user, triple.negative, 0.0F});
+  return pairs;
+}
+
+class FedNcfClient : public client::NeuralClient {
+ public:
+  FedNcfClient(const FedNcfConfig& config, client::ClientContext context)
+      : NeuralClient(optimizer_config(config), draw_start(config, context)),
+        config_(config),
+        context_(std::move(context)) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "train") {
+      train(request.round, reply);
+    } else if (request.kind == "update") {
+      take(request.arrays);
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+ private:
+  void train(Round round, Message& reply) {
+    begin_round();
+    model::NeuralGradient gradient = make_gradient(parameters());
+    Matrix touched = Matrix::Zero(context_.num_items, 1);
+    const auto take_step = [&](std::span<const Triple> triples, Real rate) {
+      const std::vector<LabelledPair> batch = label(triples);
+      for (const LabelledPair& pair : batch) touched(pair.item, 0) = 1.0F;
+      const double sum = add_batch_gradient(parameters(), batch, gradient);
+      step(gradient, {.users = rate, .items = rate, .weights = rate});
+      return 0.5 * sum;  // a triple's loss is the mean of its two
+    };
+    put_loss(reply, train_on_triples({.batch_size = config_.training.batch_size,
+                                      .local_epochs = config_.training.local_epochs,
+                                      .resample = config_.resample,
+                                      .rate = rate_in_round(config_.training, round)},
+                                     context_, round, take_step));
+    const auto put = [&](const Matrix& table, const std::string& stem) {
+      put_item_embeddings(reply, std::make_shared<const Matrix>(table), config_.wire.rank, stem);
+    };
+    put(parameters().item_embeddings, "item");
+    put(parameters().gmf_item_embeddings, "gmf_item");
+    visit_weights(
+        [&](const std::string& name, const Matrix& table) { reply.arrays.set(name, table); },
+        parameters());
+    reply.arrays.set_number("num_interactions", static_cast<double>(context_.train.size()));
+    if (config_.item_rows == ItemRows::touched) reply.arrays.set("touched", std::move(touched));
+  }
+
+  void take(const NamedArrays& arrays) {
+    const auto read = [&](const std::string& name, Matrix& table) {
+      table = *arrays.finite_matrix(name, table.rows(), table.cols());
+    };
+    visit_item_tables(read, parameters());
+    visit_weights(read, parameters());
+  }
+
+  FedNcfConfig config_;
+  client::ClientContext context_;
+};
+
+// Row by row over the clients that touched it; a row that nobody touched stays as it was.
+void average_touched_rows(Matrix& table, const server::Uploads& uploads,
+                          const server::Uploads& touched, const std::vector<double>& weights,
+                          const Executor& executor) {
+  executor.for_each(table.rows(), [&](Index row) {
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
+    double total = 0.0;
+    for (std::size_t k = 0; k < uploads.size(); ++k) {
+      if ((*touched[k])(row, 0) == 0.0F) continue;
+      linalg::add_scaled(sum.data(), uploads[k]->row(row).data(), weights[k], sum.size());
+      total += weights[k];
+    }
+    if (total > 0.0) table.row(row) = (sum / total).cast<Real>();
+  });
+}
+
+class FedNcfServer : public federation::ServerMethod {
+ public:
+  FedNcfServer(const FedNcfConfig& config, const ServerContext& context)
+      : config_(config),
+        context_(context),
+        shared_(draw_shared(config, context.num_items, context.rng)) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    if (round == 0) send(round, federation);  // the shared start
+
+    const Stopwatch training;
+    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    notes.loss = mean_loss(answers);
+    notes.seconds["local_training"] = training.seconds();
+
+    const Stopwatch server;
+    aggregate(answers);
+    send(round, federation);
+    notes.seconds["server"] = server.seconds();
+    return notes;
+  }
+
+  // The clients hold what was averaged; only rows that nobody touches are needed once more.
+  [[nodiscard]] NamedArrays save() const override {
+    NamedArrays state;
+    if (config_.item_rows == ItemRows::touched) {
+      visit_item_tables(
+          [&](const std::string& name, const Matrix& table) { state.set(name, table); }, shared_);
+    }
+    return state;
+  }
+  void restore(const NamedArrays& state) override {
+    if (config_.item_rows == ItemRows::touched) {
+      visit_item_tables([&](const std::string& name, Matrix& table) { table = state.matrix(name); },
+                        shared_);
+    }
+  }
+
+ private:
+  void aggregate(const std::vector<Answer>& answers) {
+    const Executor& executor = *context_.executor;
+    const std::vector<double> weights = data_weights(answers);
+    const bool by_row = config_.item_rows == ItemRows::touched;
+    const server::Uploads touched =
+        by_row ? collect(answers, executor,
+                         [&](const NamedArrays& arrays) {
+                           return arrays.finite_matrix("touched", context_.num_items, 1);
+                         })
+               : server::Uploads();
+    const auto average_items = [&](Matrix& table, const std::string& stem) {
+      const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
+        return read_finite_item_embeddings(arrays, table.rows(), table.cols(), stem);
+      });
+      if (by_row) {
+        average_touched_rows(table, uploads, touched, weights, executor);
+      } else {
+        table = server::average_embeddings(uploads, weights, executor);
+      }
+    };
+    average_items(shared_.item_embeddings, "item");
+    average_items(shared_.gmf_item_embeddings, "gmf_item");
+    visit_weights(
+        [&](const std::string& name, Matrix& table) {
+          const server::Uploads uploads =
+              collect(answers, executor, [&](const NamedArrays& arrays) {
+                return arrays.finite_matrix(name, table.rows(), table.cols());
+              });
+          table = server::average_embeddings(uploads, weights, executor);
+        },
+        shared_);
+  }
+
+  void send(Round round, federation::Federation& federation) const {
+    Message update{.kind = "update", .round = round, .arrays = {}};
+    const auto put = [&](const std::string& name, const Matrix& table) {
+      update.arrays.set(name, table);
+    };
+    visit_item_tables(put, shared_);
+    visit_weights(put, shared_);
+    (void)ask_all(federation, std::move(update));
+  }
+
+  FedNcfConfig config_;
+  ServerContext context_;
+  NeuralParameters shared_;
+};
+}  // namespace
+
+Method make_fedncf() {
+  return describe_method<FedNcfConfig, FedNcfServer, FedNcfClient>(
+      "fedncf", "federated neural collaborative filtering, averaged by data size");
+}
+}  // namespace fedhur::methods
