@@ -168,7 +168,8 @@ TEST_P(Wire, BringsTheSameBitsAsBytesAndWithoutThem) {
 std::uint64_t bytes_up(const Outcome& outcome) { return outcome.traffic.at("train").second; }
 
 TEST(Wire, SendsLessInEveryCoarserFormat) {
-  for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedrap", "fedcia", "fedhur"}) {
+  for (const char* method :
+       {"fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap", "fedcia", "fedhur"}) {
     const Outcome exact = run_in_process(settings(method, Precision::float32, 0), 2);
     const Outcome halves = run_in_process(settings(method, Precision::float16, 0), 2);
     const Outcome blocks = run_in_process(settings(method, Precision::int8, 0), 2);

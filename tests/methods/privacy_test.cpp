@@ -69,6 +69,12 @@ std::vector<Message> requests_after(const std::string& method, Round round) {
                         server::compute_global_filter(uploads, {}, {}, Rng(1), executor).factor());
     return {finetune};
   }
+  if (method == "gpfedrec") {
+    Message update{.kind = "update", .round = round, .arrays = {}};
+    update.arrays.set("global_item_embeddings", *uploads[0]);
+    update.arrays.set("personalized_item_embeddings", *uploads[1]);
+    return {update};
+  }
   if (method == "fedhur") {
     const auto requests = tests::fedhur_requests(tests::fedhur_config({}), uploads, round);
     return {requests.query, requests.finetune};
@@ -104,14 +110,18 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   return sent;
 }
 
-// What no message may hold, in rows: of a table of all items, those of the user.
-std::vector<Matrix> private_rows(const std::string& method, const client::PrivateState& state) {
+// What no message may hold: of a table of all items, the rows of the user's.
+std::vector<Matrix> private_tables(const std::string& method, const client::PrivateState& state) {
   if (method == "pfedrec") return {state.matrix("heads")};
   if (method == "fedncf") return {state.matrix("user_vectors"), state.matrix("gmf_user_vectors")};
+  if (method == "gpfedrec") {
+    return {state.matrix("user_vectors"), state.matrix("layer_0"), state.matrix("layer_1"),
+            state.matrix("layer_2"), state.matrix("layer_3")};
+  }
   if (method != "fedrap") return {state.matrix("user_vectors")};
-  std::vector<Matrix> rows = {state.matrix("heads")};
-  for (const int item : kTrain) rows.emplace_back(state.matrix("personal").row(item));
-  return rows;
+  std::vector<Matrix> tables = {state.matrix("heads")};
+  for (const int item : kTrain) tables.emplace_back(state.matrix("personal").row(item));
+  return tables;
 }
 
 class Privacy : public testing::TestWithParam<std::string> {};
@@ -119,17 +129,16 @@ class Privacy : public testing::TestWithParam<std::string> {};
 TEST_P(Privacy, NoPrivateTableInteractionOrHeldOutRowLeavesAClient) {
   client::PrivateState state;
   const auto sent = bytes_that_leave(GetParam(), state);
-  const std::vector<Matrix> secrets = private_rows(GetParam(), state);
+  const std::vector<Matrix> secrets = private_tables(GetParam(), state);
   std::size_t total = 0;
   for (const auto& bytes : sent) {
     total += bytes.size();
     for (const Matrix& secret : secrets) {
-      ASSERT_EQ(secret.rows(), 1);
-      // Not even two neighbouring numbers of the row, as floats or as doubles.
-      for (Index i = 0; i + 1 < secret.cols(); ++i) {
+      // Not even two neighbouring numbers of a table, as floats or as doubles.
+      for (Index i = 0; i + 1 < secret.size(); ++i) {
         EXPECT_FALSE(holds(bytes, secret.data() + i, 2 * sizeof(Real)));
-        const std::array<double, 2> wide = {static_cast<double>(secret(0, i)),
-                                            static_cast<double>(secret(0, i + 1))};
+        const std::array<double, 2> wide = {static_cast<double>(secret.data()[i]),
+                                            static_cast<double>(secret.data()[i + 1])};
         EXPECT_FALSE(holds(bytes, wide.data(), sizeof(wide)));
       }
     }
@@ -147,8 +156,8 @@ TEST_P(Privacy, NoPrivateTableInteractionOrHeldOutRowLeavesAClient) {
   EXPECT_GT(total, 0U);
 }
 INSTANTIATE_TEST_SUITE_P(Learned, Privacy,
-                         testing::Values("fedmf", "local", "fedncf", "pfedrec", "fedrap", "fedcia",
-                                         "fedhur"),
+                         testing::Values("fedmf", "local", "fedncf", "pfedrec", "gpfedrec",
+                                         "fedrap", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -179,8 +188,8 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
   EXPECT_EQ(upload(private_data()), upload(other));
 }
 INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
-                         testing::Values("fedmf", "fedncf", "pfedrec", "fedrap", "fedcia",
-                                         "fedhur"),
+                         testing::Values("fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap",
+                                         "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods

@@ -1,0 +1,221 @@
+// GPFedRec: every client trains item embeddings and a private score network; the server joins the
+// clients that are alike in a graph, and averages for each over its neighbours.
+#include <algorithm>
+#include <cmath>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/client/anchoring.hpp"
+#include "fedhur/client/neural_client.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+#include "fedhur/server/similarity_graph.hpp"
+
+namespace fedhur::methods {
+namespace {
+using client::PointwiseConfig;
+using client::PrivateState;
+using federation::Answer;
+using message::Message;
+using model::LabelledPair;
+using model::NeuralParameters;
+
+struct GpFedRecConfig {
+  PointwiseConfig training = {.learning_rate = 0.01F, .batch_size = 4096};
+  std::vector<Index> hidden;    // widths of the hidden layers; none: d, d/2, d/4
+  Real anchor_strength = 1.0F;  // lambda, of the pull towards the personalized embeddings
+  Real item_rate = 80.0F;       // eta of sgd_original: see rates()
+  Real laplace_scale = 0.0F;    // noise on every uploaded number, drawn anew each round
+  server::SimilarityGraphConfig graph;
+  WireConfig wire;
+};
+
+void read_settings(ConfigTable& table, GpFedRecConfig& config) {
+  read_settings(table, config.training);
+  client::read_hidden_widths(table, config.hidden);
+  ConfigSection train(table, "train");
+  train.read("anchor_strength", config.anchor_strength);
+  train.require(config.anchor_strength >= 0 && std::isfinite(config.anchor_strength),
+                "anchor_strength", "a number of 0 or more");
+  train.read("item_rate", config.item_rate);
+  train.require(config.item_rate > 1 && std::isfinite(config.item_rate), "item_rate",
+                "a number above 1");
+  ConfigSection noise(table, "noise");
+  noise.read("laplace_scale", config.laplace_scale);
+  noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
+                "a number of 0 or more");
+  read_settings(table, config.graph);
+  read_settings(table, config.wire);
+}
+
+std::vector<Index> widths_of(const GpFedRecConfig& config) {
+  if (!config.hidden.empty()) return config.hidden;
+  const Index dim = config.training.embedding_dim;
+  return {dim, std::max<Index>(1, dim / 2), std::max<Index>(1, dim / 4)};
+}
+
+// Vectors and network of its own, or (identical) those that all start with; no item embeddings
+// until the server sends some.
+NeuralParameters draw_start(const GpFedRecConfig& config, const client::ClientContext& context) {
+  const PointwiseConfig& training = config.training;
+  const Index dim = training.embedding_dim;
+  const Index num_users = context.train.num_users();
+  model::NeuralWeights weights = model::draw_weights(
+      dim, 0, widths_of(config), client::private_stream(training, context, Draw::layer_init));
+  return {.user_vectors = client::draw_private_rows(training, context, Draw::user_init, num_users,
+                                                    [&](Index rows, const Rng& rng) {
+                                                      return normal_matrix(rows, dim,
+                                                                           training.init_std, rng);
+                                                    }),
+          .gmf_user_vectors = Matrix(num_users, 0),
+          .item_embeddings = Matrix::Zero(context.num_items, dim),
+          .gmf_item_embeddings = Matrix(context.num_items, 0),
+          .gmf_weights = std::move(weights.gmf_weights),
+          .network = std::move(weights.network)};
+}
+
+// It recommends with the embeddings that it trained. What the server made of all clients' is where
+// the next round starts (G) and what it is pulled towards (R_k).
+class GpFedRecClient : public client::NeuralClient {
+ public:
+  GpFedRecClient(const GpFedRecConfig& config, client::ClientContext context)
+      : NeuralClient(config.training, draw_start(config, context)),
+        config_(config),
+        context_(std::move(context)),
+        global_(std::make_shared<const Matrix>(parameters().item_embeddings)),
+        personalized_(global_) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "start") {
+      global_ = personalized_ = read(request, "item_embeddings");
+    } else if (request.kind == "train") {
+      put_loss(reply, train(request.round));
+      put_item_embeddings(
+          reply,
+          add_laplace_noise(std::make_shared<const Matrix>(parameters().item_embeddings),
+                            config_.laplace_scale,
+                            context_.rng.stream(Draw::noise, context_.id, request.round)),
+          config_.wire.rank);
+    } else if (request.kind == "update") {
+      global_ = read(request, "global_item_embeddings");
+      personalized_ = read(request, "personalized_item_embeddings");
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state = NeuralClient::save();
+    state.set("global_item_embeddings", Array(global_));
+    state.set("personalized_item_embeddings", Array(personalized_));
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    NeuralClient::restore(state);
+    global_ = state.shared_matrix("global_item_embeddings");
+    personalized_ = state.shared_matrix("personalized_item_embeddings");
+  }
+
+ private:
+  [[nodiscard]] Shared<Matrix> read(const Message& request, const std::string& name) const {
+    return request.arrays.finite_matrix(name, context_.num_items, config_.training.embedding_dim);
+  }
+
+  client::TrainingLoss train(Round round) {
+    begin_round();
+    parameters().item_embeddings = *global_;
+    model::NeuralGradient gradient = make_gradient(parameters());
+    const auto take_step = [&](std::span<const LabelledPair> batch, Real rate) {
+      const double sum = add_batch_gradient(parameters(), batch, gradient);
+      const double pull =
+          client::add_anchor_gradient(parameters().item_embeddings, *personalized_,
+                                      config_.anchor_strength, gradient.item_embeddings);
+      step(gradient, rates(rate));
+      return sum + pull * static_cast<double>(batch.size());
+    };
+    return train_pointwise(config_.training, context_, round, take_step);
+  }
+
+  [[nodiscard]] Rates rates(Real rate) const {
+    if (config_.training.optimizer == client::Optimizer::adam) return {rate, rate, rate};
+    const Real eta = config_.item_rate;
+    return {.users = rate * eta - rate,
+            .items = rate * static_cast<Real>(context_.num_items) * eta - rate,
+            .weights = rate};
+  }
+
+  GpFedRecConfig config_;
+  client::ClientContext context_;
+  Shared<Matrix> global_;
+  Shared<Matrix> personalized_;
+};
+
+// There is nothing to save: the clients hold what the next round starts from.
+class GpFedRecServer : public federation::ServerMethod {
+ public:
+  GpFedRecServer(const GpFedRecConfig& config, const ServerContext& context)
+      : config_(config), context_(context) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    if (round == 0) send_start(round, federation);
+
+    const Stopwatch training;
+    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    notes.loss = mean_loss(answers);
+    notes.seconds["local_training"] = training.seconds();
+
+    const Stopwatch watch;
+    const Executor& executor = *context_.executor;
+    const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
+      return read_finite_item_embeddings(arrays, context_.num_items,
+                                         config_.training.embedding_dim);
+    });
+    const MatrixOf<double> weights =
+        server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);
+    const server::Uploads personalized =
+        server::average_over_neighbors(uploads, weights, config_.graph.layers, executor);
+    notes.numbers["neighbors"] =
+        static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
+    const Matrix global = server::average_embeddings(personalized, executor);
+    notes.seconds["server"] = watch.seconds();
+    send_tables(round, answers, personalized, global, federation);
+    return notes;
+  }
+
+ private:
+  void send_start(Round round, federation::Federation& federation) const {
+    Message start{.kind = "start", .round = round, .arrays = {}};
+    start.arrays.set(
+        "item_embeddings",
+        normal_matrix(context_.num_items, config_.training.embedding_dim, config_.training.init_std,
+                      context_.rng.stream(Draw::item_init)));
+    (void)ask_all(federation, std::move(start));
+  }
+
+  static void send_tables(Round round, const std::vector<Answer>& answers,
+                          const server::Uploads& personalized, const Matrix& global,
+                          federation::Federation& federation) {
+    Message common{.kind = "update", .round = round, .arrays = {}};
+    common.arrays.set("global_item_embeddings", global);
+    std::vector<federation::Request> requests;
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      auto own = std::make_shared<Message>(common);
+      own->arrays.set("personalized_item_embeddings", Array(personalized[k]));
+      requests.push_back({.client = answers[k].client, .message = std::move(own)});
+    }
+    for (const Answer& answer : federation.exchange(requests)) check_answer(answer, "update");
+  }
+
+  GpFedRecConfig config_;
+  ServerContext context_;
+};
+}  // namespace
+
+Method make_gpfedrec() {
+  return describe_method<GpFedRecConfig, GpFedRecServer, GpFedRecClient>(
+      "gpfedrec", "item embeddings averaged over similar clients, private score networks");
+}
+}  // namespace fedhur::methods
