@@ -1,10 +1,8 @@
 #include "fedhur/methods/averaging.hpp"
 
-#include <algorithm>
-
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
-#include "fedhur/linalg/kernels.hpp"
+#include "fedhur/server/global_information.hpp"
 
 namespace fedhur::methods {
 using federation::Answer;
@@ -12,33 +10,12 @@ using message::Message;
 
 Matrix average_uploads(const std::vector<Answer>& answers, Index num_items, Index embedding_dim,
                        AverageWeights weights, const Executor& executor) {
-  std::vector<Shared<Matrix>> tables(answers.size());
-  executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
-    const auto k = static_cast<std::size_t>(i);
-    tables[k] = uploaded(answers[k], [&](const NamedArrays& arrays) {
-      return read_item_embeddings(arrays, num_items, embedding_dim);
-    });
+  const auto tables = collect(answers, executor, [&](const NamedArrays& arrays) {
+    return read_item_embeddings(arrays, num_items, embedding_dim);
   });
-  std::vector<double> sizes;
-  double total = 0.0;
-  for (const Answer& answer : answers) {
-    sizes.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-      return weights == AverageWeights::data ? arrays.number("num_interactions") : 1.0;
-    }));
-    total += sizes.back();
-  }
-  if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
-  constexpr Index kRowsPerTask = 16;
-  Matrix average(num_items, embedding_dim);
-  executor.for_each((num_items + kRowsPerTask - 1) / kRowsPerTask, [&](Index task) {
-    const Index first = task * kRowsPerTask;
-    const Index count = std::min(kRowsPerTask, num_items - first);
-    MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-      linalg::add_scaled(sum.data(), tables[k]->row(first).data(), sizes[k] / total, sum.size());
-    }
-    average.middleRows(first, count) = sum.cast<Real>();
-  });
+  Matrix average = weights == AverageWeights::data
+                       ? server::average_embeddings(tables, data_weights(answers), executor)
+                       : server::average_embeddings(tables, executor);
   // What is not finite in an upload is not finite in the average: looking once finds it, and only
   // then is it worth asking whose it was.
   if (!average.allFinite()) {
