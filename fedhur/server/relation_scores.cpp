@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/linalg/principal.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 
 namespace fedhur::server {
@@ -151,21 +152,14 @@ MatrixOf<double> score_complementarity(const std::vector<Matrix>& group_embeddin
   if (kappa < 1) return MatrixOf<double>::Zero(K, K);  // a single group spans no directions
   std::vector<MatrixOf<double>> bases;                 // d x kappa
   for (const Matrix& Z : group_embeddings) {
-    MatrixOf<double> centred = Z.cast<double>();
-    const Eigen::RowVectorXd mean = centred.colwise().mean();
-    centred.rowwise() -= mean;
-    const linalg::EigenPairs pairs = linalg::eigen_pairs(centred.transpose() * centred);
-    bases.emplace_back(pairs.vectors.leftCols(kappa));
+    bases.push_back(linalg::principal_directions(Z, kappa));
   }
   MatrixOf<double> scores(K, K);
   for (Index k = 0; k < K; ++k) {
     scores(k, k) = 0.0;
     for (Index j = 0; j < k; ++j) {
-      const MatrixOf<double> overlap =
-          bases[static_cast<std::size_t>(k)].transpose() * bases[static_cast<std::size_t>(j)];
-      // Singular values are the cosines of the principal angles.
-      const Eigen::VectorXd squares = linalg::eigen_pairs(overlap.transpose() * overlap).values;
-      const double angle = squares.cwiseMax(0.0).cwiseSqrt().cwiseMin(1.0).array().acos().mean();
+      const double angle = linalg::mean_principal_angle(
+          bases[static_cast<std::size_t>(k)].transpose() * bases[static_cast<std::size_t>(j)]);
       // Equal spaces differ by rounding, which must not become a relation when it is standardised.
       constexpr double kRounding = 1e-12;
       const double score = 1.0 - std::abs(std::cos(angle));
