@@ -107,4 +107,30 @@ double add_batch_gradient(const Matrix& user_vectors, const Matrix& item_embeddi
   }
   return total;
 }
+
+double add_batch_gradient(const Matrix& user_vectors, const Matrix& item_embeddings,
+                          std::span<const LabelledPair> batch, linalg::RowGradient& user_gradient,
+                          linalg::RowGradient& item_gradient) {
+  for (const LabelledPair& pair : batch) {
+    user_gradient.touch(pair.user);
+    item_gradient.touch(pair.item);
+  }
+  const Index dim = item_embeddings.cols();
+  double total = 0.0;
+  for (const LabelledPair& pair : batch) {
+    const Real* x = user_vectors.row(pair.user).data();
+    const Real* e = item_embeddings.row(pair.item).data();
+    const LogitLoss loss =
+        cross_entropy(static_cast<double>(linalg::dot(x, e, dim)), static_cast<double>(pair.label));
+    const auto slope = static_cast<Real>(loss.slope / static_cast<double>(batch.size()));
+    Real* x_gradient = user_gradient.row(pair.user);
+    Real* e_gradient = item_gradient.row(pair.item);
+    for (Index q = 0; q < dim; ++q) {
+      x_gradient[q] += slope * e[q];
+      e_gradient[q] += slope * x[q];
+    }
+    total += loss.value;
+  }
+  return total;
+}
 }  // namespace fedhur::model

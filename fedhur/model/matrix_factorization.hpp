@@ -5,6 +5,7 @@
 #include "fedhur/base/config_table.hpp"
 #include "fedhur/base/named_arrays.hpp"
 #include "fedhur/linalg/adam.hpp"
+#include "fedhur/model/labelled_sampling.hpp"
 #include "fedhur/model/negative_sampling.hpp"
 #include "fedhur/model/recommender.hpp"
 
@@ -30,6 +31,10 @@ enum class MfLoss : std::uint8_t {
 double add_batch_gradient(const Matrix& user_vectors, const Matrix& item_embeddings,
                           std::span<const Triple> batch, MfLoss loss, Real weight_decay,
                           linalg::RowGradient& user_gradient, linalg::RowGradient& item_gradient);
+// The same for the mean cross-entropy of labelled pairs.
+double add_batch_gradient(const Matrix& user_vectors, const Matrix& item_embeddings,
+                          std::span<const LabelledPair> batch, linalg::RowGradient& user_gradient,
+                          linalg::RowGradient& item_gradient);
 }  // namespace fedhur::model
 
 template <>

@@ -90,6 +90,23 @@ INSTANTIATE_TEST_SUITE_P(All, Losses,
                                          MfLoss::bpr),
                          [](const auto& loss) { return name_of(loss.param); });
 
+TEST(MatrixFactorization, LearnsFromLabelledPairsAsFromTheTriplesTheyMake) {
+  MatrixFactorization model;
+  model.user_vectors = tests::random_matrix(3, 5, 1);
+  model.item_embeddings = std::make_shared<const Matrix>(tests::random_matrix(4, 5, 2));
+  const Gradients triples =
+      gradients_of(model, {{0, 1, 2}, {2, 2, 1}, {2, 2, 3}}, MfLoss::bce, 0.0F);
+  const std::vector<LabelledPair> pairs = {{0, 1, 1.0F}, {0, 2, 0.0F}, {2, 2, 1.0F},
+                                           {2, 1, 0.0F}, {2, 3, 0.0F}, {2, 2, 1.0F}};
+  RowGradient users(3, 5);
+  RowGradient items(4, 5);
+  const double sum =
+      add_batch_gradient(model.user_vectors, *model.item_embeddings, pairs, users, items);
+  EXPECT_NEAR(sum / 6.0, triples.loss, 1e-6);
+  EXPECT_TRUE(dense(users, 3, 5).isApprox(triples.users, 1e-5F));
+  EXPECT_TRUE(dense(items, 4, 5).isApprox(triples.items, 1e-5F));
+}
+
 TEST(MatrixFactorization, StaysFiniteForHugeScores) {
   MatrixFactorization model = spec_model();
   model.user_vectors *= 1e4F;
