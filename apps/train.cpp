@@ -172,7 +172,7 @@ Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
   relation.kind, relation.structure      who is asked for help, in what groups of items (fedhur)
   hierarchy.*, query.*, retrieval.*, scorer.*    how (fedhur)
   global_filter.*, finetune.*, noise.*   the common filter and how clients fit to it (fedcia, fedhur)
-  average.*, graph.*                     how item tables are averaged (fedncf, gpfedrec)
+  average.*, graph.*, additive.*, aggregation.*    how item tables are mixed (the other methods)
   wire.precision                         float32 (exact), float16 or int8: numbers in messages
   wire.rank                              rank of uploaded item embeddings; 0 sends them whole
   evaluate.k                             cutoffs of the metrics

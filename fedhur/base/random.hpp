@@ -26,6 +26,7 @@ enum class Draw : std::uint64_t {
   noise = 13,
   labelled_pairs = 14,
   layer_init = 15,
+  participants = 16,
 };
 
 class Rng {

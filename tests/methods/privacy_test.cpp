@@ -62,6 +62,11 @@ Message train_request(const std::string& method, Round round) {
 std::vector<Message> requests_after(const std::string& method, Round round) {
   const auto uploads =
       tests::related_uploads(3, kNumItems, 8, 20 + static_cast<std::uint64_t>(round));
+  if (method == "fedca") {
+    Message mix{.kind = "mix", .round = round, .arrays = {}};
+    mix.arrays.set("mixture", *uploads[0]);
+    return {mix};
+  }
   if (method == "fedcia") {
     const Executor executor(1);
     Message finetune{.kind = "finetune", .round = round, .arrays = {}};
@@ -157,7 +162,7 @@ TEST_P(Privacy, NoPrivateTableInteractionOrHeldOutRowLeavesAClient) {
 }
 INSTANTIATE_TEST_SUITE_P(Learned, Privacy,
                          testing::Values("fedmf", "local", "fedncf", "pfedrec", "gpfedrec",
-                                         "fedrap", "fedcia", "fedhur"),
+                                         "fedrap", "fedca", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 
 TEST(Privacy, TheSearchFindsWhatIsThere) {
@@ -189,7 +194,7 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
 }
 INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
                          testing::Values("fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap",
-                                         "fedcia", "fedhur"),
+                                         "fedca", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods

@@ -1,0 +1,296 @@
+// FedCA: every client receives a mixture of all item tables of its own, weighed by data size, by
+// how alike the tables are, and by how the spaces of the training samples complement each other.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/stopwatch.hpp"
+#include "fedhur/client/pointwise_training.hpp"
+#include "fedhur/linalg/principal.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+#include "fedhur/model/matrix_factorization.hpp"
+#include "fedhur/server/composite_weights.hpp"
+
+namespace fedhur::methods {
+namespace {
+using client::PointwiseConfig;
+using client::PrivateState;
+using federation::Answer;
+using message::Message;
+
+struct FedCaConfig {
+  // With batches of the published 256 a round takes many more steps and overfits.
+  PointwiseConfig training = {.embedding_dim = 16,
+                              .init_std = 1.0F,
+                              .batch_size = 4096,
+                              .local_epochs = 10,
+                              .stop_tolerance = 1e-4F};
+  server::CompositeConfig weights;
+  Index principal_directions = 4;  // kappa
+  double participation = 1.0;      // r, share of the clients that take part in a round
+  Real own_share = 0.5F;           // eta, what a client keeps of its table beside the mixture
+  WireConfig wire;
+};
+
+void read_settings(ConfigTable& table, FedCaConfig& config) {
+  read_settings(table, config.training);
+  ConfigSection(table, "train")
+      .require(config.training.optimizer == client::Optimizer::adam, "optimizer",
+               "adam, with which this method was published");
+  ConfigSection aggregation(table, "aggregation");
+  const auto read_weight = [&](const std::string& key, Real& weight) {
+    aggregation.read(key, weight);
+    aggregation.require(weight >= 0 && std::isfinite(weight), key, "a number of 0 or more");
+  };
+  read_weight("similarity_weight", config.weights.similarity_weight);
+  read_weight("closeness_weight", config.weights.closeness_weight);
+  aggregation.read("favoured", config.weights.favoured);
+  aggregation.read("principal_directions", config.principal_directions);
+  aggregation.require(config.principal_directions >= 1, "principal_directions",
+                      "a number of 1 or more");
+  aggregation.read("participation", config.participation);
+  aggregation.require(config.participation > 0 && config.participation <= 1, "participation",
+                      "a number above 0, at most 1");
+  aggregation.read("own_share", config.own_share);
+  aggregation.require(config.own_share >= 0 && config.own_share <= 1, "own_share",
+                      "a number from 0 to 1");
+  read_settings(table, config.wire);
+}
+
+class FedCaClient : public client::Client {
+ public:
+  FedCaClient(const FedCaConfig& config, client::ClientContext context)
+      : config_(config),
+        context_(std::move(context)),
+        user_optimizer_(config.training, context_.train.num_users(), dim()),
+        item_optimizer_(config.training, context_.num_items, dim()) {
+    model_.user_vectors = client::draw_private_rows(
+        config.training, context_, Draw::user_init, context_.train.num_users(),
+        [&](Index num_rows, const Rng& rng) {
+          return normal_matrix(num_rows, dim(), config.training.init_std, rng);
+        });
+    model_.item_embeddings =
+        std::make_shared<const Matrix>(Matrix::Zero(context_.num_items, dim()));
+  }
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "start") {
+      model_.item_embeddings =
+          request.arrays.finite_matrix("item_embeddings", context_.num_items, dim());
+    } else if (request.kind == "train") {
+      Eigen::VectorXd occurrences = Eigen::VectorXd::Zero(context_.num_items);
+      put_loss(reply, train(request.round, occurrences));
+      put_item_embeddings(reply, model_.item_embeddings, config_.wire.rank);
+      reply.arrays.set("sample_basis", sample_basis(occurrences));
+      reply.arrays.set_number("num_interactions", static_cast<double>(context_.train.size()));
+    } else if (request.kind == "mix") {
+      mix(*request.arrays.finite_matrix("mixture", context_.num_items, dim()));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
+  [[nodiscard]] PrivateState model() const override {
+    PrivateState state("matrix_factorization");
+    state.set("user_vectors", model_.user_vectors);
+    state.set("item_embeddings", Array(model_.item_embeddings));
+    return state;
+  }
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state = model();
+    user_optimizer_.save(state, "user");
+    item_optimizer_.save(state, "item");
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    model_.user_vectors = state.matrix("user_vectors");
+    model_.item_embeddings = state.shared_matrix("item_embeddings");
+    user_optimizer_.restore(state, "user");
+    item_optimizer_.restore(state, "item");
+  }
+
+ private:
+  [[nodiscard]] Index dim() const { return config_.training.embedding_dim; }
+
+  // Counts how often each item is trained on, in all epochs: its share is that of one epoch.
+  client::TrainingLoss train(Round round, Eigen::VectorXd& occurrences) {
+    user_optimizer_.begin_round();
+    item_optimizer_.begin_round();
+    Matrix items = *model_.item_embeddings;
+    linalg::RowGradient user_gradient(model_.num_users(), dim());
+    linalg::RowGradient item_gradient(model_.num_items(), dim());
+    const auto step = [&](std::span<const model::LabelledPair> batch, Real rate) {
+      for (const auto& pair : batch) occurrences(pair.item) += 1.0;
+      const double loss = model::add_batch_gradient(model_.user_vectors, items, batch,
+                                                    user_gradient, item_gradient);
+      user_optimizer_.step(model_.user_vectors, user_gradient, rate);
+      item_optimizer_.step(items, item_gradient, rate);
+      user_gradient.clear();
+      item_gradient.clear();
+      return loss;
+    };
+    const auto loss = client::train_pointwise(config_.training, context_, round, step);
+    model_.item_embeddings = std::make_shared<const Matrix>(std::move(items));
+    return loss;
+  }
+
+  // The leading principal directions of the embeddings it trained on, negatives included, a
+  // direction per row; fewer where so few items span no more.
+  [[nodiscard]] Matrix sample_basis(const Eigen::VectorXd& occurrences) const {
+    const Index num_sampled = (occurrences.array() > 0.0).count();
+    const Index kappa = std::min({config_.principal_directions, dim(), num_sampled - 1});
+    if (kappa < 1) return Matrix(0, dim());
+    return linalg::principal_directions(*model_.item_embeddings, occurrences, kappa)
+        .transpose()
+        .cast<Real>();
+  }
+
+  void mix(const Matrix& mixture) {
+    const Real eta = config_.own_share;
+    model_.item_embeddings =
+        std::make_shared<const Matrix>(eta * *model_.item_embeddings + (1 - eta) * mixture);
+  }
+
+  FedCaConfig config_;
+  client::ClientContext context_;
+  model::MatrixFactorization model_;
+  client::PointwiseOptimizer user_optimizer_;
+  client::PointwiseOptimizer item_optimizer_;
+};
+
+// At most `most` independent directions of that length; none is allowed.
+Shared<Matrix> read_sample_basis(const NamedArrays& arrays, Index most, Index dim) {
+  constexpr const char* kName = "sample_basis";
+  const Index rows = arrays.matrix(kName).rows();
+  if (rows > most) {
+    throw ProtocolError(fmt::format("'{}' has {} rows, expected at most {}", kName, rows, most));
+  }
+  const Shared<Matrix>& basis = arrays.finite_matrix(kName, rows, dim);
+  if (linalg::exact_basis(basis->transpose()).cols() < rows) {
+    throw ProtocolError(fmt::format("'{}' has rows that depend on each other", kName));
+  }
+  return basis;
+}
+
+double read_data_size(const NamedArrays& arrays) {
+  const double size = arrays.number("num_interactions");
+  if (!(size >= 0.0) || !std::isfinite(size)) {
+    throw ProtocolError(fmt::format("'num_interactions' is {}, expected 0 or more", size));
+  }
+  return size;
+}
+
+struct FedCaUploads {
+  server::Uploads tables;
+  server::Uploads bases;
+  Eigen::VectorXd data_sizes;
+};
+
+FedCaUploads read_uploads(const std::vector<Answer>& answers, const FedCaConfig& config,
+                          Index num_items, const Executor& executor) {
+  const Index dim = config.training.embedding_dim;
+  FedCaUploads uploads{.tables = server::Uploads(answers.size()),
+                       .bases = server::Uploads(answers.size()),
+                       .data_sizes = Eigen::VectorXd(static_cast<Index>(answers.size()))};
+  executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
+    const auto k = static_cast<std::size_t>(i);
+    const auto read = [&](const NamedArrays& arrays) {
+      uploads.tables[k] = read_finite_item_embeddings(arrays, num_items, dim);
+      uploads.bases[k] = read_sample_basis(arrays, config.principal_directions, dim);
+      uploads.data_sizes(i) = read_data_size(arrays);
+      return 0;
+    };
+    (void)uploaded(answers[k], read);
+  });
+  return uploads;
+}
+
+// There is nothing to save: every client holds its own table and starts the next round from it.
+class FedCaServer : public federation::ServerMethod {
+ public:
+  FedCaServer(const FedCaConfig& config, const ServerContext& context)
+      : config_(config), context_(context) {}
+
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    federation::RoundNotes notes;
+    if (round == 0) send_start(federation);
+
+    const Stopwatch training;
+    const auto answers = ask_participants(round, federation);
+    notes.loss = mean_loss(answers);
+    notes.seconds["local_training"] = training.seconds();
+
+    const Stopwatch server;
+    const FedCaUploads uploads =
+        read_uploads(answers, config_, context_.num_items, *context_.executor);
+    const MatrixOf<double> weights = server::weigh_composite(
+        uploads.data_sizes, server::score_table_similarity(uploads.tables, *context_.executor),
+        server::score_closeness(uploads.bases, *context_.executor), config_.weights);
+    notes.numbers["own_weight"] = weights.diagonal().mean();
+    notes.numbers["candidates"] =
+        static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
+    send_mixtures(answers, server::mix_tables(uploads.tables, weights, *context_.executor), round,
+                  federation);
+    notes.seconds["server"] = server.seconds();
+    return notes;
+  }
+
+ private:
+  void send_start(federation::Federation& federation) const {  // one table for all
+    Message start{.kind = "start", .round = 0, .arrays = {}};
+    start.arrays.set(
+        "item_embeddings",
+        normal_matrix(context_.num_items, config_.training.embedding_dim, config_.training.init_std,
+                      context_.rng.stream(Draw::item_init)));
+    (void)ask_all(federation, std::move(start));
+  }
+
+  // Only they train, and only they receive something.
+  [[nodiscard]] std::vector<Answer> ask_participants(Round round,
+                                                     federation::Federation& federation) const {
+    std::vector<Index> clients(static_cast<std::size_t>(context_.num_clients));
+    std::iota(clients.begin(), clients.end(), Index{0});
+    // Not 28 for 0.29 of 100: the product is a little below 29.
+    constexpr double kRounding = 1e-9;
+    const double wanted = config_.participation * static_cast<double>(context_.num_clients);
+    const Index count = std::max<Index>(1, static_cast<Index>(std::floor(wanted + kRounding)));
+    if (count < context_.num_clients) {
+      context_.rng.stream(Draw::participants, round).shuffle(std::span<Index>(clients));
+      clients.resize(static_cast<std::size_t>(count));
+      std::ranges::sort(clients);
+    }
+    const auto train =
+        std::make_shared<const Message>(Message{.kind = "train", .round = round, .arrays = {}});
+    std::vector<federation::Request> requests;
+    for (const Index client : clients) requests.push_back({client_id(client), train});
+    auto answers = federation.exchange(requests);
+    for (const Answer& answer : answers) check_answer(answer, train->kind);
+    return answers;
+  }
+
+  static void send_mixtures(const std::vector<Answer>& answers, std::vector<Matrix> mixtures,
+                            Round round, federation::Federation& federation) {
+    std::vector<federation::Request> requests;
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      Message mix{.kind = "mix", .round = round, .arrays = {}};
+      mix.arrays.set("mixture", std::move(mixtures[k]));
+      requests.push_back({answers[k].client, std::make_shared<const Message>(std::move(mix))});
+    }
+    for (const Answer& answer : federation.exchange(requests)) check_answer(answer, "mix");
+  }
+
+  FedCaConfig config_;
+  ServerContext context_;
+};
+}  // namespace
+
+Method make_fedca() {
+  return describe_method<FedCaConfig, FedCaServer, FedCaClient>(
+      "fedca", "item tables mixed for every client by similarity and complementarity");
+}
+}  // namespace fedhur::methods
