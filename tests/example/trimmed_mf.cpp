@@ -1,0 +1,90 @@
+// FedMF that a few wrong uploads cannot spoil: of every number, the largest and the smallest are
+// left out of the average.
+#include <algorithm>
+#include <numeric>
+
+#include "fedhur/base/random_matrix.hpp"
+#include "fedhur/client/training_client.hpp"
+#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/method.hpp"
+
+namespace fedhur::methods {
+namespace {
+using message::Message;
+constexpr const char* kTable = "item_embeddings";
+
+struct TrimmedMfConfig {
+  client::LocalTrainingConfig training;
+  double trim = 0.1;  // share of the uploads that is left out at either end
+};
+void read_settings(ConfigTable& table, TrimmedMfConfig& config) {
+  read_settings(table, config.training);
+  ConfigSection robust(table, "robust");
+  robust.read("trim", config.trim);
+  robust.require(config.trim >= 0 && config.trim < 0.5, "trim", "a number from 0 to below 0.5");
+}
+
+class TrimmedMfClient : public client::TrainingClient {
+ public:
+  TrimmedMfClient(const TrimmedMfConfig& config, client::ClientContext context)
+      : TrainingClient(config.training, std::move(context)) {}
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    const Index dim = training().item_embeddings()->cols();
+    if (request.kind == "train") {
+      put_loss(reply, training().train(request.round));
+      reply.arrays.set(kTable, Array(training().item_embeddings()));
+    } else if (request.kind == "update") {
+      training().set_item_embeddings(
+          request.arrays.finite_matrix(kTable, training().num_items(), dim));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+};
+
+class TrimmedMfServer : public federation::ServerMethod {
+ public:
+  TrimmedMfServer(const TrimmedMfConfig& config, const ServerContext& context)
+      : config_(config), context_(context) {}
+  federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    Matrix mean = normal_matrix(context_.num_items, config_.training.embedding_dim,
+                                config_.training.init_std, context_.rng.stream(Draw::item_init));
+    if (round == 0) send(mean, round, federation);  // all clients start from one table
+    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    std::vector<Shared<Matrix>> tables;
+    for (const auto& answer : answers) {
+      tables.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
+        return arrays.finite_matrix(kTable, mean.rows(), mean.cols());
+      }));
+    }
+    context_.executor->for_each(mean.size(), [&](Index i) { mean.data()[i] = average(tables, i); });
+    send(mean, round, federation);
+    return {.loss = mean_loss(answers), .seconds = {}, .numbers = {}};
+  }
+
+ private:
+  [[nodiscard]] Real average(const std::vector<Shared<Matrix>>& tables, Index entry) const {
+    std::vector<double> values;
+    for (const auto& table : tables) values.push_back(static_cast<double>(table->data()[entry]));
+    std::ranges::sort(values);
+    const auto cut = static_cast<std::ptrdiff_t>(config_.trim * static_cast<double>(values.size()));
+    const double sum = std::accumulate(values.begin() + cut, values.end() - cut, 0.0);
+    return static_cast<Real>(sum / static_cast<double>(std::ssize(values) - 2 * cut));
+  }
+  static void send(const Matrix& table, Round round, federation::Federation& federation) {
+    Message update{.kind = "update", .round = round, .arrays = {}};
+    update.arrays.set(kTable, table);
+    (void)ask_all(federation, std::move(update));
+  }
+  TrimmedMfConfig config_;
+  ServerContext context_;
+};
+}  // namespace
+
+Method make_trimmed_mf() {
+  return describe_method<TrimmedMfConfig, TrimmedMfServer, TrimmedMfClient>(
+      "trimmed_mf", "FedMF whose averages leave out the extremes, for uploads nobody vouches for");
+}
+}  // namespace fedhur::methods
