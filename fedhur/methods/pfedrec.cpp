@@ -11,7 +11,7 @@ using client::PrivateState;
 using message::Message;
 
 struct PFedRecConfig {
-  // At this learning rate few large batches do better than many small ones: docs/methods.md.
+  // At this learning rate few large batches do better than many small ones: docs/settings.md.
   client::PointwiseConfig training = {.learning_rate = 0.1F,
                                       .batch_size = 4096,
                                       .optimizer_state = client::OptimizerState::persistent};
