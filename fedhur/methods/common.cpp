@@ -1,5 +1,6 @@
 #include "fedhur/methods/common.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fedhur/linalg/low_rank.hpp"
@@ -68,7 +69,8 @@ Shared<Matrix> add_laplace_noise(const Shared<Matrix>& table, Real scale, Rng rn
   Matrix noisy = *table;
   for (Index i = 0; i < noisy.size(); ++i) {
     const double u = rng.uniform() - 0.5;
-    const double magnitude = -std::log(1.0 - 2.0 * std::abs(u));
+    // u may be -0.5 itself, the logarithm must not be that of zero.
+    const double magnitude = -std::log(std::max(1.0 - 2.0 * std::abs(u), 0x1p-53));
     noisy.data()[i] += scale * static_cast<Real>(u < 0.0 ? -magnitude : magnitude);
   }
   return std::make_shared<const Matrix>(std::move(noisy));
