@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/symmetric.hpp"
+#include "tests/support/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/filters.hpp"
 #include "tests/support/support.hpp"
@@ -12,10 +13,9 @@ namespace {
 using linalg::ItemFilter;
 using tests::Dense;
 using tests::expect_close;
+using tests::widen;
 
-double dense_distance(const Dense& E, const Dense& S) { return (E * E.transpose() - S).norm(); }
-
-Dense tall_of(const Matrix& matrix) { return matrix.cast<double>(); }
+double dense_distance(const Dense& E, const Dense& S) { return tests::distance(tests::gram(E), S); }
 
 FineTuningConfig by_gradient(Index steps) {
   return {.solver = FineTuneSolver::gradient, .steps = steps, .learning_rate = 0.1F};
@@ -38,21 +38,21 @@ void for_cases(const Check& check) {
 TEST(FineTuning, ExactlyIsNeverWorseThanByGradient) {
   for_cases([](const Matrix& E, const ItemFilter& filter) {
     const Dense S = tests::dense_filter(filter);
-    const double exact = dense_distance(tall_of(finetune_exactly(E, filter, 300)), S);
+    const double exact = dense_distance(widen(finetune_exactly(E, filter, 300)), S);
     for (const Index steps : {100, 500}) {
       const double stepped =
-          dense_distance(tall_of(finetune_by_gradient(E, filter, by_gradient(steps))), S);
+          dense_distance(widen(finetune_by_gradient(E, filter, by_gradient(steps))), S);
       EXPECT_LE(exact, stepped + 1e-4) << steps;
     }
-    EXPECT_LE(exact, dense_distance(tall_of(E), S) + 1e-4);
+    EXPECT_LE(exact, dense_distance(widen(E), S) + 1e-4);
   });
 }
 
 TEST(FineTuning, ExactlyIsTheBestThereIs) {
   for_cases([](const Matrix& E, const ItemFilter& filter) {
     const Dense S = tests::dense_filter(filter);
-    const double exact = dense_distance(tall_of(finetune_exactly(E, filter, 300)), S);
-    const double best = (tests::best_approximation(S, E.cols()) - S).norm();
+    const double exact = dense_distance(widen(finetune_exactly(E, filter, 300)), S);
+    const double best = tests::distance(tests::best_approximation(S, E.cols()), S);
     EXPECT_NEAR(exact, best, 1e-3 * (1.0 + best));
   });
 }
@@ -60,26 +60,24 @@ TEST(FineTuning, ExactlyIsTheBestThereIs) {
 TEST(FineTuning, ByGradientLowersTheDistance) {
   for_cases([](const Matrix& E, const ItemFilter& filter) {
     const Dense S = tests::dense_filter(filter);
-    EXPECT_LT(dense_distance(tall_of(finetune_by_gradient(E, filter, by_gradient(100))), S),
-              dense_distance(tall_of(E), S));
+    EXPECT_LT(dense_distance(widen(finetune_by_gradient(E, filter, by_gradient(100))), S),
+              dense_distance(widen(E), S));
   });
 }
 
 TEST(FineTuning, ExactlyTakesTheRotationNearestToThePresent) {
   for_cases([](const Matrix& E, const ItemFilter& filter) {
-    const Dense tuned = tall_of(finetune_exactly(E, filter, 50));
-    const Dense present = tall_of(E);
-    const double nearest = (tuned - present).norm();
+    const Dense tuned = widen(finetune_exactly(E, filter, 50));
+    const Dense present = widen(E);
+    const double nearest = tests::distance(tuned, present);
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-      const Dense any = tests::random_basis(E.cols(), E.cols(), seed).cast<double>();
-      EXPECT_GE((tuned * any - present).norm(), nearest - 1e-5);
+      const Dense any = widen(tests::random_basis(E.cols(), E.cols(), seed));
+      EXPECT_GE(tests::distance(tests::product(tuned, any), present), nearest - 1e-5);
       // A small rotation: the orthogonal factor of the identity and a little noise.
-      const Eigen::MatrixXd noisy =
-          Eigen::MatrixXd::Identity(E.cols(), E.cols()) +
-          0.02 * tests::random_matrix(E.cols(), E.cols(), seed).cast<double>();
-      const Eigen::JacobiSVD<Eigen::MatrixXd> svd(noisy, Eigen::ComputeFullU | Eigen::ComputeFullV);
-      const Dense little = svd.matrixU() * svd.matrixV().transpose();
-      EXPECT_GE((tuned * little - present).norm(), nearest - 1e-5);
+      Dense noisy = 0.02 * widen(tests::random_matrix(E.cols(), E.cols(), seed));
+      noisy.diagonal().array() += 1.0;
+      const Dense little = tests::orthogonal_factor(noisy);
+      EXPECT_GE(tests::distance(tests::product(tuned, little), present), nearest - 1e-5);
     }
   });
 }
@@ -90,12 +88,12 @@ TEST(FineTuning, ByGradientStepsDownTheNumericalGradient) {
     constexpr Real kRate = 0.01F;  // a step is linear in the rate: any will do
     const Matrix stepped = finetune_by_gradient(
         E, filter, {.solver = FineTuneSolver::gradient, .steps = 1, .learning_rate = kRate});
-    const Dense used = tall_of(E - stepped) / static_cast<double>(kRate);
+    const Dense used = widen(E - stepped) / static_cast<double>(kRate);
     Dense numerical(E.rows(), E.cols());
     constexpr double kStep = 1e-5;
     for (Index i = 0; i < E.size(); ++i) {
-      Dense above = tall_of(E);
-      Dense below = tall_of(E);
+      Dense above = widen(E);
+      Dense below = widen(E);
       above.data()[i] += kStep;
       below.data()[i] -= kStep;
       numerical.data()[i] = (dense_distance(above, S) - dense_distance(below, S)) / (2.0 * kStep);
@@ -161,8 +159,8 @@ TEST(FineTuning, TakesDegenerateEmbeddings) {
       const Matrix tuned = finetune_exactly(E, scene.filter, 300);
       ASSERT_TRUE(tuned.allFinite());
       const Dense S = tests::dense_filter(scene.filter);
-      EXPECT_NEAR(dense_distance(tall_of(tuned), S), (tests::best_approximation(S, 4) - S).norm(),
-                  2e-3);
+      EXPECT_NEAR(dense_distance(widen(tuned), S),
+                  tests::distance(tests::best_approximation(S, 4), S), 2e-3);
       ASSERT_TRUE(finetune_by_gradient(E, scene.filter, by_gradient(20)).allFinite());
     }
     const tests::PersonalizedCase one_item(3, 1, 4, 0, 0.3F, seed);

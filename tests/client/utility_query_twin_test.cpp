@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "fedhur/client/utility_query.hpp"
+#include "tests/support/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -10,20 +11,21 @@ namespace {
 using linalg::RelationFilter;
 using tests::Dense;
 using tests::expect_close;
+using tests::product;
+using tests::widen;
 
 Dense dense_query(const Dense& Z, const Dense& global, const Dense& P, const QueryConfig& config) {
   Dense F = global;
   if (config.is_spectral) {
-    const double norm =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(global).eigenvalues().maxCoeff();
+    const double norm = tests::largest_eigenvalue(global);
     F = norm > 0.0 ? Dense(F / norm) : Dense(Dense::Zero(F.rows(), F.cols()));
   }
-  const Dense H = Z * Z.transpose();
+  const Dense H = tests::gram(Z);
   Dense U = H;
-  if (config.form == QueryForm::utility) U = H - 0.5 * (H * F + F * H);
-  if (config.form == QueryForm::right) U = H - H * F;
-  if (config.form == QueryForm::left) U = H - F * H;
-  Dense Q = U * P;
+  if (config.form == QueryForm::utility) U = H - 0.5 * (product(H, F) + product(F, H));
+  if (config.form == QueryForm::right) U = H - product(H, F);
+  if (config.form == QueryForm::left) U = H - product(F, H);
+  Dense Q = product(U, P);
   for (Index c = 0; c < Q.cols(); ++c) {
     if (Q.col(c).norm() > 0.0) Q.col(c) /= Q.col(c).norm();
   }
@@ -50,13 +52,11 @@ TEST(ProjectedQuery, IsTheDenseOne) {
           const RelationFilter of_items{.dense = {},
                                         .factor = tests::random_matrix(members, 3, seed + 90),
                                         .inherited = inherited};
-          const Dense global = tests::Dense(
-              (of_items.factor.cast<double>() * of_items.factor.cast<double>().transpose())
-                  .array() +
-              inherited);
+          Dense global = tests::gram(widen(of_items.factor));
+          global.array() += inherited;
           const RelationFilter of_groups{
               .dense = global.cast<Real>(), .factor = {}, .inherited = 0.0};
-          const Dense expected = dense_query(Z.cast<double>(), global, P.cast<double>(), config);
+          const Dense expected = dense_query(widen(Z), global, widen(P), config);
           for (const RelationFilter& filter : {of_items, of_groups}) {
             expect_close(project_query(Z, filter, filter.spectral_norm(), P, config), expected,
                          5e-4);

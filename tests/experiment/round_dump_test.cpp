@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fedhur/experiment/training.hpp"
+#include "tests/support/decompositions.hpp"
+#include "tests/support/dense.hpp"
 #include "tests/support/npy.hpp"
 #include "tests/support/support.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -16,9 +18,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using tests::Dense;
+using tests::distance;
+using tests::gram;
+using tests::product;
 using tests::TempFolder;
 using tests::tiny_settings;
-using Dense = Eigen::MatrixXd;
 
 constexpr Index kClients = 7;
 constexpr Index kItems = 60;
@@ -36,7 +41,7 @@ class Dump {
     for (Index k = 0; k < kClients; ++k) embeddings.push_back(of("item_embeddings", k));
   }
   [[nodiscard]] Dense matrix(const std::string& name) const {
-    return tests::read_npy(folder_ / (name + ".npy")).matrix().cast<double>();
+    return tests::widen(tests::read_npy(folder_ / (name + ".npy")).matrix());
   }
   [[nodiscard]] Dense of(const std::string& name, Index client) const {
     return matrix(fmt::format("{}/{}", name, client));
@@ -50,7 +55,7 @@ class Dump {
     const Eigen::VectorXd diagonal =
         Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size())).cast<double>();
     const Dense V = matrix("global_filter_basis");
-    return V * diagonal.asDiagonal() * V.transpose();
+    return product(V * diagonal.asDiagonal(), V.transpose());
   }
 
   std::vector<Dense> embeddings;
@@ -62,12 +67,12 @@ class Dump {
 void expect_near(const Dense& found, const Dense& expected, double tolerance, const char* what) {
   ASSERT_EQ(found.rows(), expected.rows()) << what;
   ASSERT_EQ(found.cols(), expected.cols()) << what;
-  EXPECT_LT((found - expected).norm(), tolerance * (expected.norm() + 1e-9)) << what;
+  EXPECT_LT(distance(found, expected), tolerance * (expected.norm() + 1e-9)) << what;
 }
 
 Dense mean_filter(const std::vector<Dense>& embeddings) {
   Dense sum = Dense::Zero(embeddings[0].rows(), embeddings[0].rows());
-  for (const Dense& E : embeddings) sum += E * E.transpose();
+  for (const Dense& E : embeddings) sum += gram(E);
   return sum / static_cast<double>(embeddings.size());
 }
 
@@ -84,7 +89,7 @@ Dense weigh(Dense scores, double clip, double temperature) {
 
 // Eckart-Young: how near E E^T of rank `dim` can come to the filter.
 double least_distance(const Dense& filter, Index dim) {
-  const Eigen::VectorXd values = Eigen::SelfAdjointEigenSolver<Dense>(filter).eigenvalues();
+  const Eigen::VectorXd values = tests::eigen_pairs(filter).values;
   double square = values.squaredNorm();
   for (Index i = values.size() - dim; i < values.size(); ++i) {
     square -= std::pow(std::max(0.0, values(i)), 2);
@@ -94,14 +99,13 @@ double least_distance(const Dense& filter, Index dim) {
 
 void expect_best_fit(const Dense& tuned, const Dense& before, const Dense& filter) {
   const double least = least_distance(filter, tuned.cols());
-  EXPECT_NEAR((tuned * tuned.transpose() - filter).norm(), least, 1e-4 * least);
-  EXPECT_LT(least, (before * before.transpose() - filter).norm());
+  EXPECT_NEAR(distance(gram(tuned), filter), least, 1e-4 * least);
+  EXPECT_LT(least, distance(gram(before), filter));
   // Of all T O the one nearest to E is that with (T O)^T E symmetric and not negative.
-  const Dense overlap = tuned.transpose() * before;
-  EXPECT_LT((overlap - overlap.transpose()).norm(), 1e-4 * overlap.norm());
+  const Dense overlap = product(tuned.transpose(), before);
+  EXPECT_LT(distance(overlap, overlap.transpose()), 1e-4 * overlap.norm());
   const Dense symmetric = 0.5 * (overlap + overlap.transpose());
-  EXPECT_GT(Eigen::SelfAdjointEigenSolver<Dense>(symmetric).eigenvalues()(0),
-            -1e-4 * overlap.norm());
+  EXPECT_GT(tests::eigen_pairs(symmetric).values(0), -1e-4 * overlap.norm());
 }
 
 // One scope of a dump, and what the equations make of it.
@@ -146,12 +150,12 @@ struct ScopeCheck {
   // Q = normalise_columns(U P), U = H - (H F + F H) / 2
   void check_queries(const Dense& F_g) const {
     const Dense P = dump.matrix(folder + "projection");
-    const double largest = Eigen::SelfAdjointEigenSolver<Dense>(F_g).eigenvalues()(F_g.rows() - 1);
-    const Dense F = F_g / largest;
+    const Dense F = F_g / tests::largest_eigenvalue(F_g);
     for (Index k = 0; k < kClients; ++k) {
       const Dense& own = Z[static_cast<std::size_t>(k)];
-      const Dense H = own * own.transpose();
-      const Dense Q = ((H - 0.5 * (H * F + F * H)) * P).colwise().normalized();
+      const Dense H = gram(own);
+      Dense Q = product(H - 0.5 * (product(H, F) + product(F, H)), P);
+      Q.colwise().normalize();
       expect_near(dump.of(folder + "projected_query", k), Q, 1e-4, "Q");
     }
   }
@@ -161,7 +165,7 @@ struct ScopeCheck {
     for (Index k = 0; k < kClients; ++k) {
       const Dense Q = dump.of(folder + "projected_query", k);
       for (Index j = 0; j < kClients; ++j) {
-        s(k, j) = (Q.transpose() * Z[static_cast<std::size_t>(j)]).squaredNorm();
+        s(k, j) = product(Q.transpose(), Z[static_cast<std::size_t>(j)]).squaredNorm();
       }
     }
     expect_near(dump.matrix(folder + "direct_scores"), s, 1e-5, "s");
@@ -181,8 +185,7 @@ struct ScopeCheck {
     const Dense mean = mean_filter(Z);
     Dense R = Dense::Zero(size(), size());
     for (Index j = 0; j < kClients; ++j) {
-      const Dense& own = Z[static_cast<std::size_t>(j)];
-      R += alpha(target, j) * (own * own.transpose() - mean);
+      R += alpha(target, j) * (gram(Z[static_cast<std::size_t>(j)]) - mean);
     }
     return R;
   }

@@ -9,6 +9,9 @@ namespace fedhur::linalg {
 namespace {
 using tests::Dense;
 using tests::expect_close;
+using tests::gram;
+using tests::product;
+using tests::widen;
 
 struct Shape {
   Index num_items, num_levels;
@@ -40,7 +43,7 @@ TEST(ItemFilter, AppliesTheDenseMatrixThatItStandsFor) {
     expect_close(filter.to_dense(), dense);
     for (const Index cols : {1, 4}) {
       const Matrix X = tests::random_matrix(filter.num_items(), cols, seed);
-      expect_close(filter.apply(X), dense * X.cast<double>(), 1e-4);
+      expect_close(filter.apply(X), product(dense, widen(X)), 1e-4);
     }
   });
 }
@@ -52,7 +55,7 @@ TEST(ItemFilter, AppliesItsBlocksAlone) {
       blocks += tests::dense_map(filter.hierarchy->scopes[s], filter.blocks[s], filter.num_items());
     }
     const Matrix X = tests::random_matrix(filter.num_items(), 3, seed);
-    expect_close(filter.apply_blocks(X), blocks * X.cast<double>(), 1e-4);
+    expect_close(filter.apply_blocks(X), product(blocks, widen(X)), 1e-4);
   });
 }
 
@@ -67,8 +70,7 @@ TEST(ItemFilter, IsAsFarFromAFactorAsTheDenseMatrix) {
   for_random_filters([](const ItemFilter& filter, std::uint64_t seed) {
     for (const Index dim : {1, 3, 9}) {
       const Matrix E = tests::random_matrix(filter.num_items(), dim, seed);
-      const Dense gram = E.cast<double>() * E.cast<double>().transpose();
-      const double expected = (gram - tests::dense_filter(filter)).norm();
+      const double expected = tests::distance(gram(widen(E)), tests::dense_filter(filter));
       EXPECT_NEAR(distance(E, filter), expected, 1e-3 * (1.0 + expected));
     }
     const Matrix zero = Matrix::Zero(filter.num_items(), 2);
@@ -94,7 +96,7 @@ TEST(ItemFilter, IsTheSquareOfAFactorWithOrthogonalColumns) {
     factor.col(3).setZero();
     const ItemFilter filter = filter_of_factor(factor);
     EXPECT_EQ(filter.values(3), 0.0);
-    expect_close(filter.to_dense(), factor.cast<double>() * factor.cast<double>().transpose());
+    expect_close(filter.to_dense(), gram(widen(factor)));
   }
 }
 
@@ -113,9 +115,10 @@ void expect_best(const Matrix& T, const ItemFilter& filter, Index dim, double to
   ASSERT_LE(T.cols(), dim);
   const Dense dense = tests::dense_filter(filter);
   const Dense best = tests::best_approximation(dense, std::min(dim, dense.cols()));
-  const Dense gram = T.cast<double>() * T.cast<double>().transpose();
-  EXPECT_LE((gram - best).norm(), tolerance * (1.0 + best.norm()));
-  EXPECT_LE((gram - dense).norm(), (best - dense).norm() + tolerance * (1.0 + best.norm()));
+  const Dense found = gram(widen(T));
+  EXPECT_LE(tests::distance(found, best), tolerance * (1.0 + best.norm()));
+  EXPECT_LE(tests::distance(found, dense),
+            tests::distance(best, dense) + tolerance * (1.0 + best.norm()));
 }
 
 TEST(BestFactor, IsClosedWithoutBlocks) {

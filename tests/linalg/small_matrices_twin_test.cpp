@@ -5,6 +5,7 @@
 #include "fedhur/linalg/orthogonal.hpp"
 #include "fedhur/linalg/relation_filter.hpp"
 #include "fedhur/linalg/symmetric.hpp"
+#include "tests/support/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -12,13 +13,11 @@ namespace fedhur::linalg {
 namespace {
 using tests::Dense;
 using tests::expect_close;
-
-double dense_largest(const Dense& symmetric) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(symmetric).eigenvalues().maxCoeff();
-}
+using tests::product;
+using tests::widen;
 
 Dense gram_of(ConstMatrixRef tall, double added) {
-  Dense gram = tall.cast<double>() * tall.cast<double>().transpose();
+  Dense gram = tests::gram(widen(tall));
   gram.array() += added;
   return gram;
 }
@@ -28,7 +27,7 @@ TEST(LargestEigenvalue, IsThatOfTheDenseMatrix) {
     for (const Index rows : {1, 2, 4, 5, 6, 13}) {  // on both sides of cols + 1
       for (const double inherited : {0.0, 0.3, 20.0}) {
         const Matrix tall = tests::random_matrix(rows, 4, seed);
-        const double expected = dense_largest(gram_of(tall, inherited));
+        const double expected = tests::largest_eigenvalue(gram_of(tall, inherited));
         EXPECT_NEAR(largest_eigenvalue(tall, inherited), expected, 1e-5 * expected);
       }
     }
@@ -45,11 +44,11 @@ TEST(LargestEigenvalue, OfZerosIsWhatIsInherited) {
 TEST(EigenPairs, DescendAndRebuildTheMatrix) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     for (const Index size : {1, 2, 9}) {
-      const Dense matrix = tests::random_symmetric(size, seed).cast<double>();
+      const Dense matrix = widen(tests::random_symmetric(size, seed));
       const EigenPairs pairs = eigen_pairs(matrix);
       for (Index i = 1; i < size; ++i) EXPECT_GE(pairs.values(i - 1), pairs.values(i));
-      expect_close(Dense(pairs.vectors * pairs.values.asDiagonal() * pairs.vectors.transpose()),
-                   matrix, 1e-12);
+      const Dense scaled = pairs.vectors * pairs.values.asDiagonal();
+      expect_close(product(scaled, pairs.vectors.transpose()), matrix, 1e-12);
     }
   }
   EXPECT_EQ(eigen_pairs(Dense(0, 0)).values.size(), 0);
@@ -69,16 +68,17 @@ Index num_directions(const Matrix& basis) {
   Index count = 0;
   while (count < basis.cols() && basis.col(count).norm() > 0.5F) ++count;
   EXPECT_TRUE(basis.rightCols(basis.cols() - count).isZero(0.0F));
-  const Dense found = basis.leftCols(count).cast<double>();
-  expect_close(Dense(found.transpose() * found), Dense(Dense::Identity(count, count)), 1e-5);
+  const Dense found = widen(basis.leftCols(count));
+  expect_close(tests::gram(found.transpose()), Dense(Dense::Identity(count, count)), 1e-5);
   return count;
 }
 
 // What of `tall` lies outside the basis, as a share of it.
 double outside(const Matrix& tall, const Matrix& basis) {
-  const Dense columns = tall.cast<double>();
-  const Dense Q = basis.cast<double>();
-  return (columns - Q * (Q.transpose() * columns)).norm() / std::max(1e-30, columns.norm());
+  const Dense columns = widen(tall);
+  const Dense Q = widen(basis);
+  const Dense inside = product(Q, product(Q.transpose(), columns));
+  return tests::distance(columns, inside) / std::max(1e-30, columns.norm());
 }
 
 TEST(Orthonormalize, SpansWhatTheColumnsSpan) {
@@ -132,22 +132,16 @@ TEST(Orthonormalize, EndsWithZerosWhereColumnsAreDependent) {
   }
 }
 
-Dense rotation_by_svd(const Dense& matrix) {
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(Eigen::MatrixXd(matrix),
-                                              Eigen::ComputeFullU | Eigen::ComputeFullV);
-  return svd.matrixU() * svd.matrixV().transpose();
-}
-
 void expect_orthogonal(const Dense& O) {
-  expect_close(Dense(O.transpose() * O), Dense(Dense::Identity(O.rows(), O.cols())), 1e-6);
+  expect_close(tests::gram(O.transpose()), Dense(Dense::Identity(O.rows(), O.cols())), 1e-6);
 }
 
 TEST(PolarFactor, IsTheOrthogonalFactorOfTheSingularValueDecomposition) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     for (const Index size : {1, 2, 5, 12}) {
       for (const double scale : {1e-6, 1.0, 1e6}) {
-        const Dense matrix = scale * tests::random_matrix(size, size, seed).cast<double>();
-        expect_close(polar_factor(matrix), rotation_by_svd(matrix), 1e-5);
+        const Dense matrix = scale * widen(tests::random_matrix(size, size, seed));
+        expect_close(polar_factor(matrix), Dense(tests::orthogonal_factor(matrix)), 1e-5);
       }
     }
   }
@@ -155,15 +149,14 @@ TEST(PolarFactor, IsTheOrthogonalFactorOfTheSingularValueDecomposition) {
 
 TEST(PolarFactor, OfASingularMatrixIsOneOfTheNearest) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    Dense matrix = tests::random_matrix(6, 6, seed).cast<double>();
+    Dense matrix = widen(tests::random_matrix(6, 6, seed));
     matrix.col(4) = matrix.col(1);
     matrix.row(5).setZero();
     for (const Dense& singular : {matrix, Dense(Dense::Zero(4, 4)), Dense(Dense::Ones(3, 3))}) {
       const Dense O = polar_factor(singular);
       expect_orthogonal(O);
       // The nearest have in common that <O, matrix> is the sum of the singular values.
-      const double nuclear =
-          Eigen::JacobiSVD<Eigen::MatrixXd>(Eigen::MatrixXd(singular)).singularValues().sum();
+      const double nuclear = tests::svd(singular).values.sum();
       EXPECT_NEAR(O.cwiseProduct(singular).sum(), nuclear, 1e-6 * (1.0 + nuclear));
     }
   }
@@ -182,8 +175,8 @@ TEST(RelationFilter, AppliesItsDenseMatrix) {
       ASSERT_EQ(filter.size(), dense.rows());
       expect_close(filter.to_dense(), dense);
       const Matrix X = tests::random_matrix(dense.rows(), 2, seed);
-      expect_close(filter.apply(X), Dense(dense * X.cast<double>()));
-      EXPECT_NEAR(filter.spectral_norm(), dense_largest(dense), 1e-4);
+      expect_close(filter.apply(X), product(dense, widen(X)));
+      EXPECT_NEAR(filter.spectral_norm(), tests::largest_eigenvalue(dense), 1e-4);
       const RelationFilter group{.dense = dense.cast<Real>(), .factor = {}, .inherited = 0.0};
       expect_close(group.apply(X), filter.apply(X));
       EXPECT_NEAR(group.spectral_norm(), filter.spectral_norm(), 1e-4);

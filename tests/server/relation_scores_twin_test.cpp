@@ -4,6 +4,7 @@
 #include "fedhur/linalg/normalize.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/server/relation_scores.hpp"
+#include "tests/support/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -11,6 +12,8 @@ namespace fedhur::server {
 namespace {
 using tests::Dense;
 using tests::expect_close;
+using tests::product;
+using tests::widen;
 
 std::vector<Matrix> tables(Index count, Index rows, Index cols, std::uint64_t seed) {
   std::vector<Matrix> result;
@@ -36,12 +39,11 @@ Twin by_loops(const std::vector<Matrix>& queries, const std::vector<Matrix>& Z) 
   Twin twin{.scores = Dense::Zero(K, K), .strengths = Dense::Zero(K * K, t)};
   for (Index k = 0; k < K; ++k) {
     for (Index j = 0; j < K; ++j) {
+      const Dense answers = product(widen(queries[static_cast<std::size_t>(k)]).transpose(),
+                                    widen(Z[static_cast<std::size_t>(j)]));
       for (Index c = 0; c < t; ++c) {
-        const Eigen::RowVectorXd product =
-            queries[static_cast<std::size_t>(k)].col(c).cast<double>().transpose() *
-            Z[static_cast<std::size_t>(j)].cast<double>();
-        twin.strengths(k * K + j, c) = product.norm();
-        twin.scores(k, j) += product.squaredNorm();
+        twin.strengths(k * K + j, c) = answers.row(c).norm();
+        twin.scores(k, j) += answers.row(c).squaredNorm();
       }
     }
   }
@@ -112,8 +114,7 @@ TEST(PackedGrams, HaveTheInnerProductsOfTheMatrices) {
     for (Index a = 0; a < 3; ++a) {
       for (Index b = 0; b < 3; ++b) {
         const auto gram = [&](Index k) {
-          const Dense own = Z[static_cast<std::size_t>(k)].cast<double>();
-          return Dense(own * own.transpose());
+          return tests::gram(widen(Z[static_cast<std::size_t>(k)]));
         };
         const double expected = gram(a).cwiseProduct(gram(b)).sum();
         EXPECT_NEAR(static_cast<double>(grams.row(a).dot(grams.row(b))), expected,
@@ -136,10 +137,11 @@ TEST(Similarity, IsTheCosineOfTheTables) {
   const Dense scores = score_similarity(Z);
   for (std::size_t k = 0; k < 5; ++k) {
     for (std::size_t j = 0; j < 5; ++j) {
-      const double norms = Z[k].cast<double>().norm() * Z[j].cast<double>().norm();
-      const double product = Z[k].cast<double>().cwiseProduct(Z[j].cast<double>()).sum();
+      const Dense target = widen(Z[k]);
+      const Dense candidate = widen(Z[j]);
+      const double norms = target.norm() * candidate.norm();
       EXPECT_NEAR(scores(static_cast<Index>(k), static_cast<Index>(j)),
-                  norms > 0.0 ? product / norms : 0.0, 1e-9);
+                  norms > 0.0 ? target.cwiseProduct(candidate).sum() / norms : 0.0, 1e-9);
     }
   }
   EXPECT_NEAR(scores(0, 3), -1.0, 1e-6);
@@ -147,10 +149,9 @@ TEST(Similarity, IsTheCosineOfTheTables) {
 }
 
 Dense principal_directions(const Matrix& Z, Index count) {
-  Eigen::MatrixXd centred = Z.cast<double>();
+  Dense centred = widen(Z);
   centred.rowwise() -= Eigen::RowVectorXd(centred.colwise().mean());
-  const Eigen::JacobiSVD<Eigen::MatrixXd> svd(centred, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return svd.matrixV().leftCols(count);
+  return tests::svd(centred).V.leftCols(count);
 }
 
 TEST(Complementarity, IsOneMinusTheCosineOfTheMeanPrincipalAngle) {
@@ -160,10 +161,9 @@ TEST(Complementarity, IsOneMinusTheCosineOfTheMeanPrincipalAngle) {
       const Dense scores = score_complementarity(Z, kappa);
       for (std::size_t k = 0; k < 4; ++k) {
         for (std::size_t j = 0; j < 4; ++j) {
-          const Eigen::MatrixXd overlap =
-              principal_directions(Z[k], kappa).transpose() * principal_directions(Z[j], kappa);
-          const Eigen::ArrayXd cosines =
-              Eigen::JacobiSVD<Eigen::MatrixXd>(overlap).singularValues().array().min(1.0);
+          const Dense overlap = product(principal_directions(Z[k], kappa).transpose(),
+                                        principal_directions(Z[j], kappa));
+          const Eigen::ArrayXd cosines = tests::svd(overlap).values.array().min(1.0);
           EXPECT_NEAR(scores(static_cast<Index>(k), static_cast<Index>(j)),
                       1.0 - std::abs(std::cos(cosines.acos().mean())), 1e-5);
         }

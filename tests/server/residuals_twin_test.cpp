@@ -6,6 +6,7 @@
 #include "fedhur/server/relation_filters.hpp"
 #include "fedhur/server/relation_scores.hpp"
 #include "fedhur/server/retrieval.hpp"
+#include "tests/support/decompositions.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -15,8 +16,8 @@ using linalg::ItemHierarchy;
 using linalg::Scope;
 using tests::Dense;
 using tests::expect_close;
-
-Dense gram(const Dense& Z) { return Z * Z.transpose(); }
+using tests::gram;
+using tests::widen;
 
 // F_k and F_g of all scopes by the definition: [scope][client], the last entry is F_g.
 std::vector<std::vector<Dense>> dense_relation_filters(const Uploads& uploads,
@@ -79,7 +80,7 @@ void for_worlds(const Check& check) {
 
 // Rows that sum to one.
 Dense random_weights(Index size, std::uint64_t seed) {
-  return weigh_candidates(tests::random_matrix(size, size, seed).cast<double>(), 3.0, 1.0);
+  return weigh_candidates(widen(tests::random_matrix(size, size, seed)), 3.0, 1.0);
 }
 
 TEST(GroupEmbeddings, AreTheMeansOfAllClients) {
@@ -107,9 +108,7 @@ TEST(RelationFilters, InheritFromTheGroupAbove) {
     ASSERT_EQ(filters.size(), world.dense.size());
     for (std::size_t s = 0; s < filters.size(); ++s) {
       expect_close(filters[s].to_dense(), world.dense[s].back(), 1e-4);
-      const double largest = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(world.dense[s].back())
-                                 .eigenvalues()
-                                 .maxCoeff();
+      const double largest = tests::largest_eigenvalue(world.dense[s].back());
       EXPECT_NEAR(filters[s].spectral_norm(), largest, 1e-4 * (1.0 + largest));
     }
   });
@@ -152,11 +151,11 @@ TEST(Parameters, AreAveragedBeforeTheirFilterIsTaken) {
       const Matrix R = mix_parameters(alpha, Z, pack_grams(Z));
       ASSERT_EQ(R.rows(), K);
       Dense mean = Dense::Zero(Z[0].rows(), Z[0].rows());
-      for (const Matrix& own : Z) mean += gram(own.cast<double>()) / static_cast<double>(K);
+      for (const Matrix& own : Z) mean += gram(widen(own)) / static_cast<double>(K);
       for (Index k = 0; k < K; ++k) {
         Dense average = Dense::Zero(Z[0].rows(), Z[0].cols());
         for (Index j = 0; j < K; ++j) {
-          average += alpha(k, j) * Z[static_cast<std::size_t>(j)].cast<double>();
+          average += alpha(k, j) * widen(Z[static_cast<std::size_t>(j)]);
         }
         const Matrix row = R.row(k);
         expect_close(linalg::unpack(row.data(), mean.rows()), Dense(gram(average) - mean));

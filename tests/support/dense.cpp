@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
+#include "tests/support/decompositions.hpp"
 
 namespace fedhur::tests {
 namespace {
@@ -12,16 +13,45 @@ Matrix draw(Index rows, Index cols, std::uint64_t seed, std::uint64_t purpose) {
 }
 }  // namespace
 
+Dense widen(ConstMatrixRef matrix) { return matrix.cast<double>(); }
+Dense product(const Dense& a, const Dense& b) { return a * b; }
+Dense gram(const Dense& tall) { return product(tall, tall.transpose()); }
+double distance(const Dense& a, const Dense& b) { return (a - b).norm(); }
+
+double difference(const Dense& actual, const Dense& expected) {
+  EXPECT_EQ(actual.rows(), expected.rows());
+  EXPECT_EQ(actual.cols(), expected.cols());
+  if (actual.rows() != expected.rows() || actual.cols() != expected.cols()) return 1e30;
+  if (actual.size() == 0) return 0.0;
+  const double error = (actual - expected).cwiseAbs().maxCoeff();
+  return error == error ? error / std::max(1.0, expected.cwiseAbs().maxCoeff()) : 1e30;
+}
+
+void expect_near(const Dense& actual, const Dense& expected, double tolerance) {
+  const double error = difference(actual, expected);
+  if (actual.size() > 40) {  // too much to look at
+    EXPECT_LE(error, tolerance);
+  } else {
+    EXPECT_LE(error, tolerance) << actual << "\nexpected\n" << expected;
+  }
+}
+
 Matrix random_symmetric(Index size, std::uint64_t seed) {
   const Matrix square = draw(size, size, seed, 1);
   return 0.5F * (square + square.transpose());
 }
 
 Matrix random_basis(Index rows, Index cols, std::uint64_t seed) {
-  const Eigen::MatrixXd tall = draw(rows, cols, seed, 2).cast<double>();
-  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(tall);
-  const Eigen::MatrixXd thin = qr.householderQ() * Eigen::MatrixXd::Identity(rows, cols);
-  return thin.cast<Real>();
+  Dense basis = widen(draw(rows, cols, seed, 2));
+  for (Index i = 0; i < cols; ++i) {
+    for (int pass = 0; pass < 2; ++pass) {  // Gram and Schmidt; twice is enough
+      for (Index j = 0; j < i; ++j) {
+        basis.col(i) -= basis.col(j).dot(basis.col(i)) * basis.col(j);
+      }
+    }
+    basis.col(i).normalize();
+  }
+  return basis.cast<Real>();
 }
 
 server::Uploads random_uploads(Index num_clients, Index num_items, Index dim, std::uint64_t seed) {
@@ -111,8 +141,7 @@ Dense dense_map(const linalg::Scope& scope, ConstMatrixRef block, Index num_item
 }
 
 Dense dense_filter(const linalg::ItemFilter& filter) {
-  const Dense B = filter.factor->cast<double>();
-  Dense dense = B * B.transpose();
+  Dense dense = gram(widen(*filter.factor));
   for (std::size_t s = 0; s < filter.blocks.size(); ++s) {
     dense += dense_map(filter.hierarchy->scopes[s], filter.blocks[s], filter.num_items());
   }
@@ -122,7 +151,7 @@ Dense dense_filter(const linalg::ItemFilter& filter) {
 Dense dense_global_filter(const server::Uploads& uploads) {
   const Index num_items = uploads[0]->rows();
   Dense sum = Dense::Zero(num_items, num_items);
-  for (const auto& E : uploads) sum += E->cast<double>() * E->cast<double>().transpose();
+  for (const auto& E : uploads) sum += gram(widen(*E));
   return sum / static_cast<double>(uploads.size());
 }
 
@@ -142,14 +171,12 @@ Dense dense_group_means(ConstMatrixRef embeddings, const linalg::Scope& scope) {
 }
 
 Dense best_approximation(const Dense& symmetric, Index rank) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
-  Dense result = Dense::Zero(symmetric.rows(), symmetric.cols());
-  for (Index i = 0; i < std::min(rank, symmetric.rows()); ++i) {
-    const Index at = symmetric.rows() - 1 - i;
-    const double value = solver.eigenvalues()(at);
-    if (value <= 0.0) break;
-    result += value * solver.eigenvectors().col(at) * solver.eigenvectors().col(at).transpose();
+  const EigenPairs pairs = eigen_pairs(symmetric);
+  const Index kept = std::min(rank, symmetric.rows());
+  Dense factor = pairs.vectors.rightCols(kept);
+  for (Index i = 0; i < kept; ++i) {
+    factor.col(i) *= std::sqrt(std::max(0.0, pairs.values(symmetric.rows() - kept + i)));
   }
-  return result;
+  return gram(factor);
 }
 }  // namespace fedhur::tests

@@ -12,28 +12,22 @@
 namespace fedhur::tests {
 using Dense = MatrixOf<double>;
 
-// Largest difference of two tables of one shape, as a share of the largest entry (at least 1).
-template <class A, class B>
-[[nodiscard]] double difference(const A& actual, const B& expected) {
-  EXPECT_EQ(actual.rows(), expected.rows());
-  EXPECT_EQ(actual.cols(), expected.cols());
-  if (actual.rows() != expected.rows() || actual.cols() != expected.cols()) return 1e30;
-  if (actual.size() == 0) return 0.0;
-  const Dense a = actual.template cast<double>();
-  const Dense b = expected.template cast<double>();
-  const double error = (a - b).cwiseAbs().maxCoeff();
-  return error == error ? error / std::max(1.0, b.cwiseAbs().maxCoeff()) : 1e30;
-}
+// Arithmetic of the twins. Functions where operators would do: a product of matrices is compiled
+// once here instead of once for every expression.
+[[nodiscard]] Dense widen(ConstMatrixRef matrix);  // the same numbers in double
+[[nodiscard]] Dense product(const Dense& a, const Dense& b);
+[[nodiscard]] Dense gram(const Dense& tall);                    // tall tall^T
+[[nodiscard]] double distance(const Dense& a, const Dense& b);  // ||a - b||_F
 
+// Largest difference of two tables of one shape, as a share of the largest entry (at least 1).
+[[nodiscard]] double difference(const Dense& actual, const Dense& expected);
 constexpr double kFloatClose = 2e-5;
+void expect_near(const Dense& actual, const Dense& expected, double tolerance);
+
+// As above, for tables of any number type.
 template <class A, class B>
 void expect_close(const A& actual, const B& expected, double tolerance = kFloatClose) {
-  const double error = difference(actual, expected);
-  if (actual.size() > 40) {  // too much to look at
-    EXPECT_LE(error, tolerance);
-  } else {
-    EXPECT_LE(error, tolerance) << actual << "\nexpected\n" << expected;
-  }
+  expect_near(actual.template cast<double>(), expected.template cast<double>(), tolerance);
 }
 
 [[nodiscard]] Matrix random_symmetric(Index size, std::uint64_t seed);
