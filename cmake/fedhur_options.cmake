@@ -7,6 +7,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overlaps and dangling reads inside inlined std::string and Eigen code that are not there.
   target_compile_options(fedhur_options INTERFACE
     -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  # No source here needs a gigabyte: collecting garbage before that only takes time.
+  target_compile_options(fedhur_options INTERFACE
+    "SHELL:--param ggc-min-expand=400" "SHELL:--param ggc-min-heapsize=1000000")
 endif()
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(fedhur_options INTERFACE -Wno-sign-conversion)  # g++ leaves it out of -Wconversion

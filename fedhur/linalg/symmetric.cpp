@@ -6,11 +6,14 @@
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::linalg {
+namespace {
+using Columns = Eigen::MatrixXd;  // what the solver works in; one type, to compile it once
+}  // namespace
+
 EigenPairs eigen_pairs(const MatrixOf<double>& symmetric) {
   expects(symmetric.rows() == symmetric.cols(), "a symmetric matrix is square");
   if (symmetric.rows() == 0) return {};
-  // Column-major is what the solver works in.
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  const Eigen::SelfAdjointEigenSolver<Columns> solver(Columns{symmetric});
   if (solver.info() != Eigen::Success) throw Error("the eigenvalues of a filter did not converge");
   return {.values = solver.eigenvalues().reverse(),
           .vectors = solver.eigenvectors().rowwise().reverse()};
@@ -29,8 +32,8 @@ double largest_eigenvalue(ConstMatrixRef tall, double inherited) {
     extended.rightCols(1).setConstant(static_cast<Real>(std::sqrt(inherited)));
     gram.noalias() = extended.transpose() * extended;
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram.cast<double>(),
-                                                              Eigen::EigenvaluesOnly);
+  const Eigen::SelfAdjointEigenSolver<Columns> solver(Columns{gram.cast<double>()},
+                                                      Eigen::EigenvaluesOnly);
   return solver.eigenvalues()(gram.rows() - 1);
 }
 
