@@ -177,5 +177,15 @@ TEST(GlobalEmbeddings, AreTheMeanOfAll) {
     }
   }
 }
+
+TEST(GlobalEmbeddings, AreAveragedByTheWeightsGiven) {
+  const Executor executor(2);
+  const Uploads uploads = tests::random_uploads(3, 129, 2, 4);
+  const std::vector<double> weights = {0.5, 0.0, 0.125};
+  Dense sum = Dense::Zero(129, 2);
+  for (std::size_t k = 0; k < 3; ++k) sum += weights[k] * tests::widen(*uploads[k]);
+  expect_close(average_embeddings(uploads, weights, executor), sum, 1e-6);
+  EXPECT_THROW((void)average_embeddings(uploads, {0.5, 0.5}, executor), std::logic_error);
+}
 }  // namespace
 }  // namespace fedhur::server
