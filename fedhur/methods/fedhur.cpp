@@ -63,7 +63,9 @@ class FedHurClient : public FilterClient {
 
   FedHurConfig config_;
   Rng rng_;
-  Message query_;  // between it and "finetune": shared arrays, so that waiting takes no memory
+  // Between it and "finetune", to be read again: its arrays are shared by all clients of a process,
+  // while a hierarchy of each one's own would wait with up to 16 bytes per item and level.
+  Message query_;
 };
 
 class FedHurServer : public federation::ServerMethod {
@@ -204,29 +206,18 @@ class FedHurServer : public federation::ServerMethod {
     Eigen::VectorXd own_weight(hierarchy.num_scopes());
     executor().for_each(hierarchy.num_scopes(), [&](Index scope) {
       const auto s = static_cast<std::size_t>(scope);
-      const std::vector<Matrix> Z = mined.group_embeddings->of_scope(scope);
-      std::vector<Matrix> Q;
-      for (const auto& query : queries) {
-        Q.emplace_back(query->middleRows(first_member[s], hierarchy.scopes[s].num_members()));
-      }
-      // The one scope of all items is mixed in the global basis instead.
-      const Matrix grams = server::pack_grams(is_single() ? in_global_basis(Z, mined) : Z);
-      const Matrix no_grams;
-      server::Retrieval& retrieval = retrievals[s];
-      retrieval = server::retrieve_candidates(
-          {.group_embeddings = Z, .grams = is_single() ? no_grams : grams, .queries = Q},
-          config_.retrieval, scorer_, config_.scorer, training_targets[s]);
-      const auto& alpha = retrieval.aggregation_weights;
-      const bool averages_parameters =
-          config_.coarse == Coarse::parameters && hierarchy.scopes[s].level == 0 && !is_single();
-      const Matrix R = averages_parameters ? server::mix_parameters(alpha, Z, grams)
-                                           : server::mix_residuals(alpha, grams);
+      auto [R, retrieval] = server::personalize_scope(
+          mined.group_embeddings->of_scope(scope),
+          queries_of(queries, first_member[s], hierarchy.scopes[s].num_members()),
+          mixing_of(hierarchy.scopes[s], mined), config_.retrieval, scorer_, config_.scorer,
+          training_targets[s]);
       for (std::size_t k = 0; k < residuals.size(); ++k) {
         residuals[k].middleCols(first_number[s], R.cols()) = R.row(static_cast<Index>(k));
       }
-      entropy(scope) = server::relation_entropy(alpha);
-      own_weight(scope) = alpha.diagonal().mean();
+      entropy(scope) = server::relation_entropy(retrieval.aggregation_weights);
+      own_weight(scope) = retrieval.aggregation_weights.diagonal().mean();
       if (rounds_.watcher(round) == nullptr) retrieval.forget_pairs();
+      retrievals[s] = std::move(retrieval);
     });
     notes.numbers["relation_entropy"] = entropy.mean();
     notes.numbers["own_weight"] = own_weight.mean();
@@ -237,14 +228,20 @@ class FedHurServer : public federation::ServerMethod {
     return shared;
   }
 
-  // V^T E_j of all candidates.
-  [[nodiscard]] static std::vector<Matrix> in_global_basis(const std::vector<Matrix>& embeddings,
-                                                           const Mined& mined) {
-    std::vector<Matrix> coordinates;
-    for (const Matrix& own : embeddings) {
-      coordinates.emplace_back(mined.global->basis.transpose() * own);
+  // Q of one scope and all clients.
+  [[nodiscard]] static std::vector<Matrix> queries_of(const Queries& queries, Index first_member,
+                                                      Index num_members) {
+    std::vector<Matrix> own;
+    for (const auto& query : queries) {
+      own.emplace_back(query->middleRows(first_member, num_members));
     }
-    return coordinates;
+    return own;
+  }
+
+  // The one scope of all items is mixed in the global basis.
+  [[nodiscard]] server::Mixing mixing_of(const linalg::Scope& scope, const Mined& mined) const {
+    if (is_single()) return {.basis = &mined.global->basis};
+    return {.averages_parameters = config_.coarse == Coarse::parameters && scope.level == 0};
   }
 
   [[nodiscard]] Index num_residual_numbers(const Mined& mined) const {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "fedhur/base/error.hpp"
 #include "fedhur/linalg/symmetric.hpp"
-#include "fedhur/server/relation_scores.hpp"
 
 namespace fedhur::server {
 namespace {
@@ -16,6 +16,13 @@ void unscale(Matrix& packed, Index size) {
     packed.middleCols(at + 1, size - row - 1) *= kHalfRoot;
     at += size - row;
   }
+}
+
+// V^T Z_j of all candidates.
+std::vector<Matrix> in_basis(const Matrix& basis, const std::vector<Matrix>& group_embeddings) {
+  std::vector<Matrix> coordinates;
+  for (const Matrix& own : group_embeddings) coordinates.emplace_back(basis.transpose() * own);
+  return coordinates;
 }
 }  // namespace
 
@@ -42,6 +49,27 @@ Matrix mix_parameters(const MatrixOf<double>& aggregation_weights,
   residuals.rowwise() -= grams.colwise().mean();
   unscale(residuals, group_embeddings[0].rows());
   return residuals;
+}
+
+ScopeResiduals personalize_scope(const std::vector<Matrix>& group_embeddings,
+                                 const std::vector<Matrix>& queries, const Mixing& mixing,
+                                 const RetrievalConfig& config, const Scorer& scorer,
+                                 const ScorerConfig& scorer_config,
+                                 const std::vector<Index>& training_targets) {
+  const bool has_basis = mixing.basis != nullptr;
+  expects(!(has_basis && mixing.averages_parameters), "parameters are averaged by member");
+  const Matrix grams =
+      pack_grams(has_basis ? in_basis(*mixing.basis, group_embeddings) : group_embeddings);
+  const Matrix no_grams;  // those of a basis say nothing about the members
+  ScopeResiduals result;
+  result.retrieval = retrieve_candidates({.group_embeddings = group_embeddings,
+                                          .grams = has_basis ? no_grams : grams,
+                                          .queries = queries},
+                                         config, scorer, scorer_config, training_targets);
+  const MatrixOf<double>& alpha = result.retrieval.aggregation_weights;
+  result.residuals = mixing.averages_parameters ? mix_parameters(alpha, group_embeddings, grams)
+                                                : mix_residuals(alpha, grams);
+  return result;
 }
 
 double relation_entropy(const MatrixOf<double>& aggregation_weights) {
