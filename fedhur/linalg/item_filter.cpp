@@ -187,7 +187,13 @@ ItemFactor best_factor(const ItemFilter& filter, ConstMatrixRef start, Index pas
   const auto leading = filter.factor->leftCols(dim);
   Matrix Y = filter.apply_blocks(leading);
   const Eigen::RowVectorX<Real> values = filter.values.head(dim).transpose().cast<Real>();
-  for (Index row = 0; row < Y.rows(); ++row) Y.row(row) += leading.row(row).cwiseProduct(values);
+  // The columns are as long as eigenvalues to the power of 3/2, and what follows takes their fourth
+  // power in floats. A power of two makes them short and changes no bit of the result.
+  const int exponent = static_cast<int>(1.5 * std::log2(std::max(1.0, filter.values.sum())));
+  const Real scale = std::ldexp(1.0F, -exponent);
+  for (Index row = 0; row < Y.rows(); ++row) {
+    Y.row(row) = scale * (Y.row(row) + leading.row(row).cwiseProduct(values));
+  }
   for (Index pass = 1; pass < passes; ++pass) Y = filter.apply(orthonormalize(std::move(Y)));
   return best_in_span(filter, std::move(Y), dim);
 }

@@ -145,6 +145,23 @@ TEST(BestFactor, IsTheEckartYoungFactorOfAFilterWithBlocks) {
   }
 }
 
+// Powers of the eigenvalues that floats could not hold, and no bit lost.
+TEST(BestFactor, OfAFilterTimesAPowerOfTwoIsTheSameTimesItsRoot) {
+  constexpr Real kRoot = 1 << 20;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const ItemHierarchy hierarchy = tests::random_hierarchy(17, 3, true, seed);
+    const ItemFilter filter = positive_filter(hierarchy, 5, seed);
+    ItemFilter larger = filter_of_factor(kRoot * *filter.factor);
+    larger.hierarchy = filter.hierarchy;
+    for (const Matrix& block : filter.blocks) larger.blocks.emplace_back(kRoot * kRoot * block);
+    for (const Index dim : {2, 5}) {
+      const Matrix start = tests::random_matrix(17, dim, seed);
+      EXPECT_EQ(best_factor(larger, start, 1).to_matrix(),
+                kRoot * best_factor(filter, start, 1).to_matrix());
+    }
+  }
+}
+
 TEST(BestFactor, TakesMoreColumnsThanThereAreItems) {
   for (const Index num_items : {1, 2, 3}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
