@@ -95,17 +95,20 @@ const Shared<Matrix>& NamedArrays::finite_matrix(std::string_view name, Index ro
   return value;
 }
 
-// Infinities and NaN are the numbers whose exponent bits are all set. Without branches, so that the
-// compiler looks at many at once.
-bool is_finite(const Matrix& matrix) {
-  constexpr std::uint32_t kExponent = 0x7f800000U;
+// Without their sign, floats are ordered as their bits are, infinity and NaN above all numbers.
+// Without branches, so that the compiler looks at many at once.
+bool is_within(const Matrix& matrix, Real bound) {
+  constexpr std::uint32_t kMagnitude = 0x7fffffffU;
+  const auto most = std::bit_cast<std::int32_t>(bound);
   std::uint32_t found = 0;
   for (Index i = 0; i < matrix.size(); ++i) {
-    const auto bits = std::bit_cast<std::uint32_t>(matrix.data()[i]);
-    found |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(matrix.data()[i]) & kMagnitude;
+    found |= static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) > most);
   }
   return found == 0;
 }
+
+bool is_finite(const Matrix& matrix) { return is_within(matrix, std::numeric_limits<Real>::max()); }
 
 Array decode_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
   if (type > 2) throw ProtocolError(fmt::format("array '{}' has the unknown type {}", name, type));

@@ -55,6 +55,8 @@ class NamedArrays {
 // Same type, shape and bits.
 [[nodiscard]] bool is_same(const Array& a, const Array& b);
 [[nodiscard]] bool is_finite(const Matrix& matrix);
+// No magnitude exceeds the bound; what is not finite does.
+[[nodiscard]] bool is_within(const Matrix& matrix, Real bound);
 
 // One array without its name: a type (0 float, 1 double, 2 integer), both sides, the values.
 [[nodiscard]] std::size_t encoded_size(const Array& array);

@@ -10,23 +10,10 @@ using message::Message;
 
 Matrix average_uploads(const std::vector<Answer>& answers, Index num_items, Index embedding_dim,
                        AverageWeights weights, const Executor& executor) {
-  const auto tables = collect(answers, executor, [&](const NamedArrays& arrays) {
-    return read_item_embeddings(arrays, num_items, embedding_dim);
-  });
-  Matrix average = weights == AverageWeights::data
-                       ? server::average_embeddings(tables, data_weights(answers), executor)
-                       : server::average_embeddings(tables, executor);
-  // What is not finite in an upload is not finite in the average: looking once finds it, and only
-  // then is it worth asking whose it was.
-  if (!average.allFinite()) {
-    for (const Answer& answer : answers) {
-      uploaded(answer, [&](const NamedArrays& arrays) {
-        return read_finite_item_embeddings(arrays, num_items, embedding_dim);
-      });
-    }
-    throw ProtocolError("the average of all item embeddings is too large for a float");
-  }
-  return average;
+  const server::Uploads uploads = read_uploads(answers, num_items, embedding_dim, executor);
+  return weights == AverageWeights::data
+             ? server::average_embeddings(uploads, data_weights(answers), executor)
+             : server::average_embeddings(uploads, executor);
 }
 
 AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)

@@ -45,18 +45,20 @@ double mean_loss(const std::vector<federation::Answer>& answers) {
   return num_samples > 0.0 ? sum / num_samples : 0.0;
 }
 
+double read_data_size(const NamedArrays& arrays) {
+  constexpr double kLargestCount = 1e15;  // a double still tells it from the next
+  const double size = arrays.number("num_interactions");
+  if (!(size >= 0.0 && size <= kLargestCount)) {
+    throw ProtocolError(fmt::format("'num_interactions' is {}, expected a count", size));
+  }
+  return size;
+}
+
 std::vector<double> data_weights(const std::vector<federation::Answer>& answers) {
   std::vector<double> weights;
   double total = 0.0;
   for (const auto& answer : answers) {
-    weights.push_back(uploaded(answer, [](const NamedArrays& arrays) {
-      const double size = arrays.number("num_interactions");
-      if (!(size >= 0.0 && std::isfinite(size))) {
-        throw ProtocolError(
-            fmt::format("'num_interactions' is {}, expected a number of 0 or more", size));
-      }
-      return size;
-    }));
+    weights.push_back(uploaded(answer, read_data_size));
     total += weights.back();
   }
   if (!(total > 0.0)) throw ProtocolError("the clients have no training interactions at all");
@@ -106,13 +108,27 @@ Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items, 
                      *arrays.shaped_matrix(names.directions, rank, embedding_dim)));
 }
 
-Shared<Matrix> read_finite_item_embeddings(const NamedArrays& arrays, Index num_items,
-                                           Index embedding_dim, const std::string& stem) {
-  Shared<Matrix> embeddings = read_item_embeddings(arrays, num_items, embedding_dim, stem);
-  if (!is_finite(*embeddings)) {
-    throw ProtocolError(
-        fmt::format("'{}' holds values that are not finite", TableNames(stem).whole));
+void require_bounded(const Matrix& upload, std::string_view name) {
+  if (is_within(upload, kLargestUpload)) return;
+  if (!is_finite(upload)) {
+    throw ProtocolError(fmt::format("'{}' holds values that are not finite", name));
   }
+  throw ProtocolError(fmt::format("'{}' holds values of magnitude {}, expected at most {}", name,
+                                  upload.cwiseAbs().maxCoeff(), kLargestUpload));
+}
+
+Shared<Matrix> read_bounded_item_embeddings(const NamedArrays& arrays, Index num_items,
+                                            Index embedding_dim, const std::string& stem) {
+  Shared<Matrix> embeddings = read_item_embeddings(arrays, num_items, embedding_dim, stem);
+  require_bounded(*embeddings, TableNames(stem).whole);
   return embeddings;
+}
+
+std::vector<Shared<Matrix>> read_uploads(const std::vector<federation::Answer>& answers,
+                                         Index num_items, Index embedding_dim,
+                                         const Executor& executor) {
+  return collect(answers, executor, [&](const NamedArrays& arrays) {
+    return read_bounded_item_embeddings(arrays, num_items, embedding_dim);
+  });
 }
 }  // namespace fedhur::methods

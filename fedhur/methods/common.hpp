@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fedhur/base/parallel.hpp"
@@ -43,8 +44,9 @@ template <class Read>
 void put_loss(message::Message& reply, const client::TrainingLoss& loss);
 [[nodiscard]] double mean_loss(const std::vector<federation::Answer>& answers);
 
-// n_k / sum_j n_j from the "num_interactions" of all replies. ProtocolError unless they are numbers
-// of 0 or more, and not all 0.
+// "num_interactions" of a reply; ProtocolError unless it is a count.
+[[nodiscard]] double read_data_size(const NamedArrays& arrays);
+// n_k / sum_j n_j of all replies; ProtocolError if all are 0.
 [[nodiscard]] std::vector<double> data_weights(const std::vector<federation::Answer>& answers);
 
 // A table with Laplace noise of this scale on every number; the same table if the scale is 0.
@@ -59,8 +61,20 @@ void put_item_embeddings(message::Message& reply, const Shared<Matrix>& embeddin
 [[nodiscard]] Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items,
                                                   Index embedding_dim,
                                                   const std::string& stem = "item");
-// As above, and ProtocolError if a number is not finite.
-[[nodiscard]] Shared<Matrix> read_finite_item_embeddings(const NamedArrays& arrays, Index num_items,
-                                                         Index embedding_dim,
-                                                         const std::string& stem = "item");
+
+// No number that a client uploads is larger: trained embeddings are a hundred times smaller, and
+// queries have columns of unit length. Without a bound one hostile client could stop all others,
+// since squares and cubes of the eigenvalues of the filter, n d times its square, have to be
+// floats.
+constexpr Real kLargestUpload = 1e3F;
+// ProtocolError if one is, or is not finite.
+void require_bounded(const Matrix& upload, std::string_view name);
+// As read_item_embeddings(), and bounded.
+[[nodiscard]] Shared<Matrix> read_bounded_item_embeddings(const NamedArrays& arrays,
+                                                          Index num_items, Index embedding_dim,
+                                                          const std::string& stem = "item");
+// The same of all answers; a ProtocolError names the client.
+[[nodiscard]] std::vector<Shared<Matrix>> read_uploads(
+    const std::vector<federation::Answer>& answers, Index num_items, Index embedding_dim,
+    const Executor& executor);
 }  // namespace fedhur::methods

@@ -177,14 +177,6 @@ Shared<Matrix> read_sample_basis(const NamedArrays& arrays, Index most, Index di
   return basis;
 }
 
-double read_data_size(const NamedArrays& arrays) {
-  const double size = arrays.number("num_interactions");
-  if (!(size >= 0.0) || !std::isfinite(size)) {
-    throw ProtocolError(fmt::format("'num_interactions' is {}, expected 0 or more", size));
-  }
-  return size;
-}
-
 struct FedCaUploads {
   server::Uploads tables;
   server::Uploads bases;
@@ -200,7 +192,7 @@ FedCaUploads read_uploads(const std::vector<Answer>& answers, const FedCaConfig&
   executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
     const auto k = static_cast<std::size_t>(i);
     const auto read = [&](const NamedArrays& arrays) {
-      uploads.tables[k] = read_finite_item_embeddings(arrays, num_items, dim);
+      uploads.tables[k] = read_bounded_item_embeddings(arrays, num_items, dim);
       uploads.bases[k] = read_sample_basis(arrays, config.principal_directions, dim);
       uploads.data_sizes(i) = read_data_size(arrays);
       return 0;

@@ -179,8 +179,10 @@ class FedHurServer : public federation::ServerMethod {
     if (!config_.asks_queries()) return queries;
     for (const auto& answer : answers) {
       queries.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-        return arrays.finite_matrix("projected_query", mined.hierarchy.num_members(),
-                                    config_.query.directions);
+        const Shared<Matrix>& query = arrays.shaped_matrix(
+            "projected_query", mined.hierarchy.num_members(), config_.query.directions);
+        require_bounded(*query, "projected_query");
+        return query;
       }));
     }
     return queries;

@@ -244,7 +244,7 @@ class FedNcfServer : public federation::ServerMethod {
                : server::Uploads();
     const auto average_items = [&](Matrix& table, const std::string& stem) {
       const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
-        return read_finite_item_embeddings(arrays, table.rows(), table.cols(), stem);
+        return read_bounded_item_embeddings(arrays, table.rows(), table.cols(), stem);
       });
       if (by_row) {
         average_touched_rows(table, uploads, touched, weights, executor);

@@ -80,13 +80,7 @@ server::Uploads FilterRounds::train(Round round, federation::Federation& federat
   const Stopwatch watch;
   const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
   notes.loss = mean_loss(answers);
-  server::Uploads uploads(answers.size());
-  context_.executor->for_each(static_cast<Index>(answers.size()), [&](Index i) {
-    const auto k = static_cast<std::size_t>(i);
-    uploads[k] = uploaded(answers[k], [&](const NamedArrays& arrays) {
-      return read_finite_item_embeddings(arrays, context_.num_items, dim);
-    });
-  });
+  server::Uploads uploads = read_uploads(answers, context_.num_items, dim, *context_.executor);
   notes.seconds["local_training"] = watch.seconds();
   return uploads;
 }

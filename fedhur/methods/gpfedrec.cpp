@@ -170,8 +170,8 @@ class GpFedRecServer : public federation::ServerMethod {
     const Stopwatch watch;
     const Executor& executor = *context_.executor;
     const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
-      return read_finite_item_embeddings(arrays, context_.num_items,
-                                         config_.training.embedding_dim);
+      return read_bounded_item_embeddings(arrays, context_.num_items,
+                                          config_.training.embedding_dim);
     });
     const MatrixOf<double> weights =
         server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);

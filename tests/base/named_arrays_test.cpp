@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace fedhur {
@@ -66,6 +67,23 @@ TEST(NamedArrays, RefuseSizesThatDidNotArriveBeforeAllocating) {
   const auto bytes = writer.finish();
   ByteReader reader(bytes);
   EXPECT_THROW((void)decode_arrays(reader), ProtocolError);
+}
+
+TEST(IsWithin, ComparesMagnitudes) {
+  constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
+  Matrix matrix = Matrix::Zero(3, 5);
+  for (const Real value : {0.0F, -0.0F, 1e-40F, 7.5F, -7.5F}) {
+    matrix(2, 3) = value;
+    EXPECT_TRUE(is_within(matrix, 7.5F)) << value;
+  }
+  for (const Real value :
+       {std::nextafter(7.5F, 8.0F), -std::nextafter(7.5F, 8.0F), -1e30F, kInfinity, -kInfinity,
+        std::numeric_limits<Real>::quiet_NaN(), -std::numeric_limits<Real>::quiet_NaN()}) {
+    matrix(2, 3) = value;
+    EXPECT_FALSE(is_within(matrix, 7.5F)) << value;
+    EXPECT_EQ(is_finite(matrix), std::isfinite(value)) << value;
+  }
+  EXPECT_TRUE(is_within(Matrix(0, 4), 0.0F));
 }
 
 TEST(NamedArrays, CheckShapeAndFiniteness) {

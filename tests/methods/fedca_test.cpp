@@ -178,7 +178,7 @@ TEST(FedCaServer, NamesTheClientOfAMalformedUpload) {
   EXPECT_EQ(error_of([](Upload& own) { own.basis = Matrix::Zero(1, 2); }),
             "client 1: 'sample_basis' has rows that depend on each other");
   EXPECT_EQ(error_of([](Upload& own) { own.data_size = -1; }),
-            "client 1: 'num_interactions' is -1, expected 0 or more");
+            "client 1: 'num_interactions' is -1, expected a count");
   EXPECT_EQ(error_of([](Upload& own) { own.basis = Matrix(0, 2); }), "no error")
       << "a client without samples";
 }

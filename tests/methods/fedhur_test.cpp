@@ -13,6 +13,8 @@ using federation::Answer;
 using federation::Request;
 using message::Message;
 using tests::Dense;
+using tests::gram;
+using tests::widen;
 
 // Clients that upload fixed tables, ask random queries and remember what they are sent.
 class FixedUploads : public federation::Federation {
@@ -43,6 +45,7 @@ class FixedUploads : public federation::Federation {
     return answers;
   }
   server::Uploads uploads;
+  Real query_scale = 1.0F;
   Message query;
   std::vector<Message> finetunes;
 
@@ -51,7 +54,7 @@ class FixedUploads : public federation::Federation {
     const auto hierarchy =
         linalg::from_table({.members = asked.arrays.integers("hierarchy"),
                             .ends_with_items = asked.arrays.number("ends_with_items") != 0.0});
-    return tests::random_matrix(hierarchy.num_members(), directions_, 40 + client);
+    return query_scale * tests::random_matrix(hierarchy.num_members(), directions_, 40 + client);
   }
   Index directions_;
 };
@@ -86,9 +89,7 @@ struct Round0 {
 
   // What client k will fit its embeddings to.
   [[nodiscard]] Dense personalized_filter(std::size_t k) const {
-    return read_personalized_filter(federation.finetunes[k], config, guidance)
-        .to_dense()
-        .cast<double>();
+    return widen(read_personalized_filter(federation.finetunes[k], config, guidance).to_dense());
   }
   [[nodiscard]] Dense weights(Index scope) const {
     return seen.at(fmt::format("scopes/{}/aggregation_weights", scope)).cast<double>();
@@ -101,8 +102,6 @@ struct Round0 {
   Guidance guidance;
 };
 
-Dense gram(const Dense& Z) { return Z * Z.transpose(); }
-
 const std::vector<std::string> kKinds = {"own", "similarity", "complementarity", "both", "utility"};
 
 TEST(FedHurServer, MixesWholeFiltersWhereTheStructureIsSingle) {
@@ -114,7 +113,7 @@ TEST(FedHurServer, MixesWholeFiltersWhereTheStructureIsSingle) {
         Dense expected = Dense::Zero(13, 13);
         for (std::size_t j = 0; j < 5; ++j) {
           expected += alpha(static_cast<Index>(k), static_cast<Index>(j)) *
-                      gram(round.federation.uploads[j]->cast<double>());
+                      gram(widen(*round.federation.uploads[j]));
         }
         EXPECT_LE(tests::difference(round.personalized_filter(k), expected), 1e-4)
             << kind << ", seed " << seed << ", client " << k;
@@ -209,18 +208,52 @@ TEST(FedHurServer, RefusesUploadsThatAreMalformed) {
     };
     EXPECT_EQ(error_of(Matrix::Constant(7, 3, std::numeric_limits<Real>::quiet_NaN())),
               "client 1: 'item_embeddings' holds values that are not finite");
+    EXPECT_EQ(error_of(Matrix::Constant(7, 3, 1e20F)),
+              "client 1: 'item_embeddings' holds values of magnitude 1e+20, expected at most 1000");
     EXPECT_EQ(error_of(Matrix::Zero(7, 2)), "client 1: 'item_embeddings' is 7 x 2, expected 7 x 3");
   }
 }
 
-TEST(FedHurServer, RefusesQueriesOfTheWrongShape) {
+TEST(FedHurServer, RefusesQueriesThatAreMalformed) {
   ConfigTable table;
   experiment::add_assignment(table, "model.embedding_dim=3");
   const Executor executor(1);
   const auto server = find_method("fedhur").configure(table).make_server(
       {.num_clients = 3, .num_items = 7, .rng = Rng(1), .executor = &executor});
-  FixedUploads federation(tests::related_uploads(3, 7, 3, 1), 15);  // one direction too few
-  EXPECT_THROW((void)server->run_round(0, federation), ProtocolError);
+  FixedUploads too_narrow(tests::related_uploads(3, 7, 3, 1), 15);  // of 16 directions
+  EXPECT_THROW((void)server->run_round(0, too_narrow), ProtocolError);
+  FixedUploads too_large(tests::related_uploads(3, 7, 3, 1), 16);
+  too_large.query_scale = 1e20F;
+  EXPECT_THROW((void)server->run_round(0, too_large), ProtocolError);
+}
+
+// One client cannot stop the others: what it may upload leaves their filters finite.
+TEST(FedHurServer, BearsAnUploadAtTheBound) {
+  constexpr Index kItems = 2000;
+  for (const std::string setting :
+       {"finetune.passes=1", "finetune.passes=3", "finetune.solver=gradient",
+        "global_filter.rank=8", "relation.structure=single", "hierarchy.coarse=parameters"}) {
+    SCOPED_TRACE(setting);
+    const std::vector<std::string> assignments = {"model.embedding_dim=16", setting};
+    ConfigTable table;
+    for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
+    const Executor executor(2);
+    const auto server = find_method("fedhur").configure(table).make_server(
+        {.num_clients = 3, .num_items = kItems, .rng = Rng(1), .executor = &executor});
+    server::Uploads uploads = tests::related_uploads(3, kItems, 16, 1);
+    uploads[1] = std::make_shared<const Matrix>(Matrix::Constant(kItems, 16, kLargestUpload));
+    FixedUploads federation(uploads, 16);
+    (void)server->run_round(0, federation);
+
+    const FedHurConfig config = tests::fedhur_config(assignments);
+    const Guidance guidance = read_guidance(federation.query, config, kItems);
+    for (std::size_t k = 0; k < uploads.size(); ++k) {
+      const linalg::ItemFilter filter =
+          read_personalized_filter(federation.finetunes[k], config, guidance);
+      EXPECT_TRUE(client::finetune(*uploads[k], filter, config.common.fine_tuning).allFinite())
+          << k;
+    }
+  }
 }
 
 TEST(FedHurConfig, NamesTheKeyOfASettingThatIsNotAllowed) {

@@ -44,14 +44,14 @@ double mean_loss(const Assignments& settings, Round round) {
 }
 
 TEST(FedRap, AveragesUniformlyAsInTheWorkedExample) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   const tests::ServerHalf server("fedrap");
   EXPECT_EQ(server.half->run_round(0, federation).loss, 2.0);
   EXPECT_EQ(federation.received, (Matrix(3, 2) << 0.5, 0.5, 1, 1, 1, 0).finished());
 }
 
 TEST(FedRap, RefusesUploadsOfTheWrongShapeOrWithNaN) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   EXPECT_EQ(tests::ServerHalf("fedrap", {}, 4).protocol_error(federation),
             "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
   federation.uploads[1](2, 1) = std::numeric_limits<Real>::quiet_NaN();

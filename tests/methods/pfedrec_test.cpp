@@ -38,7 +38,7 @@ std::vector<model::LabelledPair> pairs_of_round(Round round) {
 }
 
 TEST(PFedRec, AveragesUniformlyAsInTheWorkedExample) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   const tests::ServerHalf server("pfedrec");
   EXPECT_EQ(server.half->run_round(0, federation).loss, 2.0);
   const Matrix start = federation.received;
@@ -48,7 +48,7 @@ TEST(PFedRec, AveragesUniformlyAsInTheWorkedExample) {
 }
 
 TEST(PFedRec, AveragesByDataSizeIfAskedTo) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   const tests::ServerHalf server("pfedrec", {"average.weights=data"});
   (void)server.half->run_round(0, federation);
   (void)server.half->run_round(1, federation);
@@ -56,7 +56,7 @@ TEST(PFedRec, AveragesByDataSizeIfAskedTo) {
 }
 
 TEST(PFedRec, SendsTheAverageOnFromASavedServer) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   const tests::ServerHalf before("pfedrec");
   (void)before.half->run_round(0, federation);
   const tests::ServerHalf after("pfedrec");
@@ -66,7 +66,7 @@ TEST(PFedRec, SendsTheAverageOnFromASavedServer) {
 }
 
 TEST(PFedRec, RefusesUploadsOfTheWrongShapeOrWithNaN) {
-  tests::FixedUploads federation;
+  tests::FixedTables federation;
   EXPECT_EQ(tests::ServerHalf("pfedrec", {}, 4).protocol_error(federation),
             "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
   federation.uploads[1](2, 1) = std::numeric_limits<Real>::quiet_NaN();

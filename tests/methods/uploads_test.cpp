@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "fedhur/message/wire_codec.hpp"
@@ -54,38 +55,61 @@ TEST(ItemEmbeddings, GoWholeWhereARankSavesNothing) {
   EXPECT_TRUE(upload(Matrix(0, 6), 2).arrays.contains("item_embeddings"));
 }
 
-TEST(ItemEmbeddings, AreRefusedByTheirOwnNameIfNotFinite) {
+// Of a server that reads this as the upload of client 3.
+std::string error_of(const Message& reply) {
+  return protocol_error([&] { (void)read_uploads({{client_id(3), reply}}, 20, 6, Executor(1)); });
+}
+
+Message upload_of_rank_two(Real coordinate, Real direction) {
+  Message reply{.kind = "train", .round = 0, .arrays = {}};
+  reply.arrays.set("item_coordinates", Matrix(Matrix::Constant(20, 2, coordinate)));
+  reply.arrays.set("item_directions", Matrix(Matrix::Constant(2, 6, direction)));
+  return reply;
+}
+
+TEST(Uploads, AreRefusedByTheirOwnNameIfNotFinite) {
+  const std::string expected = "client 3: 'item_embeddings' holds values that are not finite";
   for (const Index rank : {Index{0}, Index{2}}) {
     Matrix embeddings = tests::random_matrix(20, 6, 1);
     embeddings(7, 3) = std::numeric_limits<Real>::quiet_NaN();
-    const Message reply = upload(embeddings, rank);
-    EXPECT_EQ(protocol_error([&] { (void)read_finite_item_embeddings(reply.arrays, 20, 6); }),
-              "'item_embeddings' holds values that are not finite");
+    EXPECT_EQ(error_of(upload(embeddings, rank)), expected);
+    embeddings(7, 3) = -std::numeric_limits<Real>::infinity();
+    EXPECT_EQ(error_of(upload(embeddings, rank)), expected);
   }
-  Message overflowing{.kind = "train", .round = 0, .arrays = {}};
-  overflowing.arrays.set("item_coordinates", Matrix(Matrix::Constant(20, 2, 1e30F)));
-  overflowing.arrays.set("item_directions", Matrix(Matrix::Constant(2, 6, 1e30F)));
-  EXPECT_EQ(protocol_error([&] { (void)read_finite_item_embeddings(overflowing.arrays, 20, 6); }),
-            "'item_embeddings' holds values that are not finite");
+  EXPECT_EQ(error_of(upload_of_rank_two(1e30F, 1e30F)), expected);
+}
+
+TEST(Uploads, AreRefusedIfNoTrainingMakesThemSoLarge) {
+  Matrix embeddings = tests::random_matrix(20, 6, 1);
+  embeddings(19, 5) = -kLargestUpload;
+  EXPECT_EQ(error_of(upload(embeddings, 0)), "no error");
+  embeddings(19, 5) = std::nextafter(-kLargestUpload, -2.0F * kLargestUpload);
+  EXPECT_NE(error_of(upload(embeddings, 0)), "no error");
+  embeddings(19, 5) = -1e20F;
+  EXPECT_EQ(error_of(upload(embeddings, 0)),
+            "client 3: 'item_embeddings' holds values of magnitude 1e+20, expected at most 1000");
+  // Two tables of moderate numbers have a product that is none.
+  EXPECT_EQ(error_of(upload_of_rank_two(100.0F, 1.0F)), "no error");
+  EXPECT_NE(error_of(upload_of_rank_two(100.0F, 100.0F)), "no error");
 }
 
 TEST(ItemEmbeddings, AreRefusedInTheWrongShape) {
-  const auto error_of = [](const Matrix& coordinates, const Matrix& directions) {
+  const auto error_for = [](const Matrix& coordinates, const Matrix& directions) {
     NamedArrays arrays;
     arrays.set("item_coordinates", coordinates);
     arrays.set("item_directions", directions);
     return protocol_error([&] { (void)read_item_embeddings(arrays, 20, 6); });
   };
-  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(2, 6)), "no error");
-  EXPECT_EQ(error_of(Matrix::Zero(19, 2), Matrix::Zero(2, 6)),
+  EXPECT_EQ(error_for(Matrix::Zero(20, 2), Matrix::Zero(2, 6)), "no error");
+  EXPECT_EQ(error_for(Matrix::Zero(19, 2), Matrix::Zero(2, 6)),
             "'item_coordinates' is 19 x 2, expected 20 x 2");
-  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(3, 6)),
+  EXPECT_EQ(error_for(Matrix::Zero(20, 2), Matrix::Zero(3, 6)),
             "'item_directions' is 3 x 6, expected 2 x 6");
-  EXPECT_EQ(error_of(Matrix::Zero(20, 2), Matrix::Zero(2, 5)),
+  EXPECT_EQ(error_for(Matrix::Zero(20, 2), Matrix::Zero(2, 5)),
             "'item_directions' is 2 x 5, expected 2 x 6");
-  EXPECT_EQ(error_of(Matrix(20, 0), Matrix(0, 6)),
+  EXPECT_EQ(error_for(Matrix(20, 0), Matrix(0, 6)),
             "'item_coordinates' has 0 columns, expected 1 to 5");
-  EXPECT_EQ(error_of(Matrix::Zero(20, 6), Matrix::Zero(6, 6)),
+  EXPECT_EQ(error_for(Matrix::Zero(20, 6), Matrix::Zero(6, 6)),
             "'item_coordinates' has 6 columns, expected 1 to 5");
   EXPECT_THAT(protocol_error([] { (void)read_item_embeddings({}, 20, 6); }),
               testing::HasSubstr("'item_embeddings' is missing"));

@@ -21,7 +21,7 @@ inline methods::ConfiguredMethod configure(const std::string& method,
 }
 
 // Two clients that upload fixed tables and remember what they are sent.
-class FixedUploads : public federation::Federation {
+class FixedTables : public federation::Federation {
  public:
   [[nodiscard]] Index num_clients() const override { return 2; }
   std::vector<federation::Answer> exchange(std::span<const federation::Request> requests) override {
