@@ -258,7 +258,9 @@ class FedNcfServer : public federation::ServerMethod {
         [&](const std::string& name, Matrix& table) {
           const server::Uploads uploads =
               collect(answers, executor, [&](const NamedArrays& arrays) {
-                return arrays.finite_matrix(name, table.rows(), table.cols());
+                Shared<Matrix> own = arrays.shaped_matrix(name, table.rows(), table.cols());
+                require_bounded(*own, name);
+                return own;
               });
           table = server::average_embeddings(uploads, weights, executor);
         },
