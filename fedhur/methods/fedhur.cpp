@@ -26,14 +26,16 @@ class FedHurClient : public FilterClient {
  private:
   void follow(const Message& request, Message& reply) override {
     if (request.kind == "query") {
-      const Guidance guidance = read_guidance(request, config_, training().num_items());
+      const Guidance guidance =
+          read_guidance(request, config_.in_round(request.round), training().num_items());
       if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries(guidance));
       query_ = request;
     } else if (request.kind == "finetune") {
       if (query_.kind.empty()) throw ProtocolError("'finetune' came before 'query'");
+      const FedHurConfig config = config_.in_round(request.round);
       const Guidance guidance =
-          read_guidance(query_, config_, training().num_items(), Purpose::finetune);
-      finetune(read_personalized_filter(request, config_, guidance));
+          read_guidance(query_, config, training().num_items(), Purpose::finetune);
+      finetune(read_personalized_filter(request, config, guidance));
       query_ = {};
     } else {
       client::refuse(request);
@@ -156,9 +158,9 @@ class FedHurServer : public federation::ServerMethod {
                                 mined.global_item_embeddings, config_.hierarchy,
                                 rounds_.context().rng.stream(Draw::clustering, round), executor());
     mined.group_embeddings.emplace(uploads, mined.hierarchy, executor());
-    mined.filters =
-        server::build_relation_filters(*mined.group_embeddings, mined.hierarchy,
-                                       mined.global_factor, config_.level_weights, executor());
+    mined.filters = server::build_relation_filters(
+        *mined.group_embeddings, mined.hierarchy, mined.global_factor,
+        config_.in_round(round).level_weights, executor());
     mined.spectral_norms.resize(mined.filters.size());
     if (config_.asks_queries()) {
       executor().for_each(mined.hierarchy.num_scopes(), [&](Index scope) {
@@ -290,10 +292,11 @@ class FedHurServer : public federation::ServerMethod {
     const RoundWatcher* watcher = rounds_.watcher(round);
     if (watcher == nullptr) return;
     rounds_.show(*watcher, uploads);
-    watcher->show_json("config", describe_config(config_, mined.hierarchy.num_levels(),
-                                                 rounds_.describe("fedhur", round)));
+    watcher->show_json("config",
+                       describe_config(config_.in_round(round), mined.hierarchy.num_levels(),
+                                       rounds_.describe("fedhur", round)));
     if (!config_.has_relations()) return;
-    show_relations(*watcher, {.config = config_,
+    show_relations(*watcher, {.config = config_.in_round(round),
                               .rng = rounds_.context().rng,
                               .hierarchy = mined.hierarchy,
                               .filters = mined.filters,

@@ -34,6 +34,8 @@ void read_settings(ConfigTable& table, FedHurConfig& config) {
   relation.read("single_weight", config.single_weight);
   relation.require(config.single_weight >= 0 && std::isfinite(config.single_weight),
                    "single_weight", "a number of 0 or more");
+  relation.read("decay", config.decay);
+  relation.require(config.decay > 0 && config.decay <= 1, "decay", "a number above 0, at most 1");
   server::read_settings(table, config.retrieval);
   server::read_settings(table, config.hierarchy);
   ConfigSection hierarchy(table, "hierarchy");
@@ -41,5 +43,14 @@ void read_settings(ConfigTable& table, FedHurConfig& config) {
   hierarchy.read("coarse", config.coarse);
   client::read_settings(table, config.query);
   server::read_settings(table, config.scorer);
+}
+
+FedHurConfig FedHurConfig::in_round(Round round) const {
+  FedHurConfig config = *this;
+  const auto factor =
+      static_cast<Real>(std::pow(static_cast<double>(decay), static_cast<double>(round)));
+  for (Real& weight : config.level_weights) weight *= factor;
+  config.single_weight *= factor;
+  return config;
 }
 }  // namespace fedhur::methods

@@ -22,11 +22,14 @@ struct FedHurConfig {
   std::vector<Real> level_weights = {0.3F};  // beta; the last holds for all finer levels. Unused by
                                              // Structure::single
   Real single_weight = 1.0F;                 // beta of Structure::single
+  Real decay = 1.0F;                         // factor per round on all these weights
   Coarse coarse = Coarse::filters;
   client::QueryConfig query;
   server::RetrievalConfig retrieval;
   server::ScorerConfig scorer;
 
+  // With the weights as they are in this round.
+  [[nodiscard]] FedHurConfig in_round(Round round) const;
   [[nodiscard]] bool asks_queries() const {
     return retrieval.relation == server::Relation::utility;
   }

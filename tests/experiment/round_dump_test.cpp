@@ -211,17 +211,18 @@ TEST_P(DumpedRound, OfFedHurFollowsTheEquations) {
   const TempFolder folder;
   // The basis holds all of S_g, which has full rank with 7 x 12 columns, and the solver is given
   // the passes it needs to converge.
-  ConfigTable table =
-      settings("fedhur", {"global_filter.rank=60", "global_filter.passes=4", "finetune.passes=400",
-                          "hierarchy.branching=[3, 2, \"items\"]", "model.embedding_dim=12",
-                          "hierarchy.level_weights=[0.5, 0.25, 0.2]", "query.directions=5",
-                          std::string("scorer.refinement_weight=") + GetParam()});
+  ConfigTable table = settings(
+      "fedhur", {"global_filter.rank=60", "global_filter.passes=4", "finetune.passes=400",
+                 "hierarchy.branching=[3, 2, \"items\"]", "model.embedding_dim=12",
+                 "hierarchy.level_weights=[1.0, 0.5, 0.4]", "relation.decay=0.5",
+                 "query.directions=5", std::string("scorer.refinement_weight=") + GetParam()});
   (void)train(table, RunFolder::create(folder / "run"), {},
               DumpConfig{.round = 2, .folder = folder / "dump"});
 
   const Dump dump(folder / "dump");
   const json config = dump.read("config");
   EXPECT_EQ(config.at("round"), 2);
+  EXPECT_EQ(config.at("beta"), json({0.5, 0.25, 0.2})) << "decayed once";
   Dense mean = Dense::Zero(kItems, 12);
   for (const Dense& E : dump.embeddings) mean += E / static_cast<double>(kClients);
   expect_near(dump.matrix("global_item_embeddings"), mean, 1e-6, "E_g");

@@ -286,6 +286,8 @@ TEST(FedHurConfig, NamesTheKeyOfASettingThatIsNotAllowed) {
                                        "relation.kind=best",
                                        "relation.structure=flat",
                                        "relation.single_weight=-1",
+                                       "relation.decay=0",
+                                       "relation.decay=1.1",
                                        "relation.principal_directions=0",
                                        "query.form=up",
                                        "query.directions=0",
