@@ -79,8 +79,7 @@ void PointwiseOptimizer::begin_round() {
   if (state_ == OptimizerState::reset) adam_.reset();
 }
 
-void PointwiseOptimizer::step(MatrixRef parameters, const linalg::RowGradient& gradient,
-                              Real rate) {
+void PointwiseOptimizer::step(Matrix& parameters, const linalg::RowGradient& gradient, Real rate) {
   if (kind_ == Optimizer::adam) {
     adam_.step(parameters, gradient, rate);
   } else {

@@ -55,7 +55,7 @@ class PointwiseOptimizer {
  public:
   PointwiseOptimizer(const PointwiseConfig& config, Index num_rows, Index num_cols);
   void begin_round();
-  void step(MatrixRef parameters, const linalg::RowGradient& gradient, Real rate);
+  void step(Matrix& parameters, const linalg::RowGradient& gradient, Real rate);
   // What lasts over rounds, under names that begin with `name`.
   void save(PrivateState& state, const std::string& name) const;
   void restore(const PrivateState& state, const std::string& name);
