@@ -43,7 +43,12 @@ std::unique_ptr<model::Recommender> make_recommender(const PrivateState& model) 
   }
   if (model.kind() == "neural_cf") {
     auto recommender = std::make_unique<model::NeuralCf>();
-    recommender->parameters.network.resize(static_cast<std::size_t>(model.number("num_layers")));
+    const double num_layers = model.number("num_layers");
+    constexpr double kMostLayers = 1000;  // of a file that can be trusted
+    if (!(num_layers >= 1 && num_layers <= kMostLayers)) {
+      throw DataError(fmt::format("the model has {} layers", num_layers));
+    }
+    recommender->parameters.network.resize(static_cast<std::size_t>(num_layers));
     visit_tables([&](const std::string& name, Matrix& table) { table = model.matrix(name); },
                  recommender->parameters);
     if (!is_whole(recommender->parameters)) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "fedhur/methods/method.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/fixed_uploads.hpp"
@@ -235,6 +237,11 @@ TEST(FedNcf, ComesBackFromItsStoredModel) {
   client::PrivateState spoiled = client.half->model();
   spoiled.set("layer_0", Matrix(Matrix::Zero(2, 4)));
   EXPECT_THROW((void)client::make_recommender(spoiled), DataError);
+  for (const double layers : {0.0, -1.0, 1e18, std::numeric_limits<double>::quiet_NaN()}) {
+    client::PrivateState deep = client.half->model();
+    deep.set_number("num_layers", layers);
+    EXPECT_THROW((void)client::make_recommender(deep), DataError) << layers;
+  }
 }
 
 TEST(FedNcf, RefusesWhatItDoesNotUnderstand) {
