@@ -1,6 +1,5 @@
 #include "fedhur/methods/averaging.hpp"
 
-#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/server/global_information.hpp"
 
@@ -19,8 +18,7 @@ Matrix average_uploads(const std::vector<Answer>& answers, Index num_items, Inde
 AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)
     : config_(config),
       context_(context),
-      item_embeddings_(normal_matrix(context.num_items, config.embedding_dim, config.init_std,
-                                     context.rng.stream(Draw::item_init))) {}
+      item_embeddings_(draw_item_embeddings(context, config.embedding_dim, config.init_std)) {}
 
 federation::RoundNotes AveragingServer::run_round(Round round, federation::Federation& federation) {
   federation::RoundNotes notes;

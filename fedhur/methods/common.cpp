@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/linalg/low_rank.hpp"
 
 namespace fedhur::methods {
@@ -27,6 +28,18 @@ void read_settings(ConfigTable& table, WireConfig& config) {
 
 message::Message reply_to(const message::Message& request) {
   return {.kind = request.kind, .round = request.round, .arrays = {}};
+}
+
+Matrix draw_item_embeddings(const ServerContext& context, Index embedding_dim, Real init_std) {
+  return normal_matrix(context.num_items, embedding_dim, init_std,
+                       context.rng.stream(Draw::item_init));
+}
+
+void send_start(const ServerContext& context, Index embedding_dim, Real init_std,
+                federation::Federation& federation) {
+  message::Message start{.kind = "start", .round = 0, .arrays = {}};
+  start.arrays.set("item_embeddings", draw_item_embeddings(context, embedding_dim, init_std));
+  (void)ask_all(federation, std::move(start));
 }
 
 void put_loss(message::Message& reply, const client::TrainingLoss& loss) {

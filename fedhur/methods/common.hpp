@@ -10,6 +10,7 @@
 #include "fedhur/client/local_training.hpp"
 #include "fedhur/federation/federation.hpp"
 #include "fedhur/message/wire_format.hpp"
+#include "fedhur/methods/method.hpp"
 
 namespace fedhur::methods {
 struct WireConfig {
@@ -38,6 +39,26 @@ template <class Read>
     tables[k] = uploaded(answers[k], read);
   });
   return tables;
+}
+
+// The random item embeddings that all clients start from, and "start" with them.
+[[nodiscard]] Matrix draw_item_embeddings(const ServerContext& context, Index embedding_dim,
+                                          Real init_std);
+void send_start(const ServerContext& context, Index embedding_dim, Real init_std,
+                federation::Federation& federation);
+
+// One message per client, `put` fills in what differs.
+template <class Put>
+[[nodiscard]] std::vector<federation::Request> requests_for(Index num_clients,
+                                                            const message::Message& common,
+                                                            const Put& put) {
+  std::vector<federation::Request> requests;
+  for (Index client = 0; client < num_clients; ++client) {
+    auto own = std::make_shared<message::Message>(common);
+    put(client, own->arrays);
+    requests.push_back({.client = client_id(client), .message = std::move(own)});
+  }
+  return requests;
 }
 
 // A training loss as part of a reply, and the mean over all replies.

@@ -21,7 +21,7 @@ using federation::Answer;
 using message::Message;
 
 struct FedCaConfig {
-  // With batches of the published 256 a round takes many more steps and overfits.
+  // Batches of the published 256 do worse: docs/settings.md.
   PointwiseConfig training = {.embedding_dim = 16,
                               .init_std = 1.0F,
                               .batch_size = 4096,
@@ -183,8 +183,8 @@ struct FedCaUploads {
   Eigen::VectorXd data_sizes;
 };
 
-FedCaUploads read_uploads(const std::vector<Answer>& answers, const FedCaConfig& config,
-                          Index num_items, const Executor& executor) {
+FedCaUploads read_tables_and_bases(const std::vector<Answer>& answers, const FedCaConfig& config,
+                                   Index num_items, const Executor& executor) {
   const Index dim = config.training.embedding_dim;
   FedCaUploads uploads{.tables = server::Uploads(answers.size()),
                        .bases = server::Uploads(answers.size()),
@@ -210,7 +210,9 @@ class FedCaServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    if (round == 0) send_start(federation);
+    if (round == 0) {
+      send_start(context_, config_.training.embedding_dim, config_.training.init_std, federation);
+    }
 
     const Stopwatch training;
     const auto answers = ask_participants(round, federation);
@@ -219,7 +221,7 @@ class FedCaServer : public federation::ServerMethod {
 
     const Stopwatch server;
     const FedCaUploads uploads =
-        read_uploads(answers, config_, context_.num_items, *context_.executor);
+        read_tables_and_bases(answers, config_, context_.num_items, *context_.executor);
     const MatrixOf<double> weights = server::weigh_composite(
         uploads.data_sizes, server::score_table_similarity(uploads.tables, *context_.executor),
         server::score_closeness(uploads.bases, *context_.executor), config_.weights);
@@ -233,15 +235,6 @@ class FedCaServer : public federation::ServerMethod {
   }
 
  private:
-  void send_start(federation::Federation& federation) const {  // one table for all
-    Message start{.kind = "start", .round = 0, .arrays = {}};
-    start.arrays.set(
-        "item_embeddings",
-        normal_matrix(context_.num_items, config_.training.embedding_dim, config_.training.init_std,
-                      context_.rng.stream(Draw::item_init)));
-    (void)ask_all(federation, std::move(start));
-  }
-
   // Only they train, and only they receive something.
   [[nodiscard]] std::vector<Answer> ask_participants(Round round,
                                                      federation::Federation& federation) const {

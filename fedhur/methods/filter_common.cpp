@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/message/wire_codec.hpp"
 
@@ -70,13 +69,7 @@ FilterRounds::FilterRounds(const FilterMethodConfig& config, const ServerContext
 server::Uploads FilterRounds::train(Round round, federation::Federation& federation,
                                     federation::RoundNotes& notes) const {
   const Index dim = config_.training.embedding_dim;
-  if (round == 0) {
-    Message start{.kind = "start", .round = round, .arrays = {}};
-    start.arrays.set("item_embeddings",
-                     normal_matrix(context_.num_items, dim, config_.training.init_std,
-                                   context_.rng.stream(Draw::item_init)));
-    (void)ask_all(federation, std::move(start));
-  }
+  if (round == 0) send_start(context_, dim, config_.training.init_std, federation);
   const Stopwatch watch;
   const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
   notes.loss = mean_loss(answers);

@@ -70,18 +70,4 @@ class FilterRounds {
   ServerContext context_;
   server::GlobalFilter filter_;
 };
-
-// One message per client, `put` fills in what differs.
-template <class Put>
-[[nodiscard]] std::vector<federation::Request> requests_for(Index num_clients,
-                                                            const message::Message& common,
-                                                            const Put& put) {
-  std::vector<federation::Request> requests;
-  for (Index client = 0; client < num_clients; ++client) {
-    auto own = std::make_shared<message::Message>(common);
-    put(client, own->arrays);
-    requests.push_back({.client = client_id(client), .message = std::move(own)});
-  }
-  return requests;
-}
 }  // namespace fedhur::methods

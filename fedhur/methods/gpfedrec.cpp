@@ -160,7 +160,9 @@ class GpFedRecServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    if (round == 0) send_start(round, federation);
+    if (round == 0) {
+      send_start(context_, config_.training.embedding_dim, config_.training.init_std, federation);
+    }
 
     const Stopwatch training;
     const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
@@ -169,10 +171,8 @@ class GpFedRecServer : public federation::ServerMethod {
 
     const Stopwatch watch;
     const Executor& executor = *context_.executor;
-    const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
-      return read_bounded_item_embeddings(arrays, context_.num_items,
-                                          config_.training.embedding_dim);
-    });
+    const server::Uploads uploads =
+        read_uploads(answers, context_.num_items, config_.training.embedding_dim, executor);
     const MatrixOf<double> weights =
         server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);
     const server::Uploads personalized =
@@ -181,31 +181,20 @@ class GpFedRecServer : public federation::ServerMethod {
         static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
     const Matrix global = server::average_embeddings(personalized, executor);
     notes.seconds["server"] = watch.seconds();
-    send_tables(round, answers, personalized, global, federation);
+    send_tables(round, personalized, global, federation);
     return notes;
   }
 
  private:
-  void send_start(Round round, federation::Federation& federation) const {
-    Message start{.kind = "start", .round = round, .arrays = {}};
-    start.arrays.set(
-        "item_embeddings",
-        normal_matrix(context_.num_items, config_.training.embedding_dim, config_.training.init_std,
-                      context_.rng.stream(Draw::item_init)));
-    (void)ask_all(federation, std::move(start));
-  }
-
-  static void send_tables(Round round, const std::vector<Answer>& answers,
-                          const server::Uploads& personalized, const Matrix& global,
+  static void send_tables(Round round, const server::Uploads& personalized, const Matrix& global,
                           federation::Federation& federation) {
     Message common{.kind = "update", .round = round, .arrays = {}};
     common.arrays.set("global_item_embeddings", global);
-    std::vector<federation::Request> requests;
-    for (std::size_t k = 0; k < answers.size(); ++k) {
-      auto own = std::make_shared<Message>(common);
-      own->arrays.set("personalized_item_embeddings", Array(personalized[k]));
-      requests.push_back({.client = answers[k].client, .message = std::move(own)});
-    }
+    const auto requests =
+        requests_for(federation.num_clients(), common, [&](Index client, NamedArrays& arrays) {
+          arrays.set("personalized_item_embeddings",
+                     Array(personalized[static_cast<std::size_t>(client)]));
+        });
     for (const Answer& answer : federation.exchange(requests)) check_answer(answer, "update");
   }
 

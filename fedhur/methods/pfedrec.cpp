@@ -1,6 +1,5 @@
 // PFedRec: every user has a linear score function that never leaves, every client fine-tunes the
 // averaged item embeddings and recommends with what came of it.
-#include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/client/head_client.hpp"
 #include "fedhur/methods/averaging.hpp"
@@ -101,9 +100,8 @@ class PFedRecServer : public federation::ServerMethod {
   PFedRecServer(const PFedRecConfig& config, const ServerContext& context)
       : config_(config),
         context_(context),
-        item_embeddings_(normal_matrix(context.num_items, config.training.embedding_dim,
-                                       config.training.init_std,
-                                       context.rng.stream(Draw::item_init))) {}
+        item_embeddings_(draw_item_embeddings(context, config.training.embedding_dim,
+                                              config.training.init_std)) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
