@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -104,16 +103,6 @@ std::vector<DifferingSetting> find_differences(const std::vector<ComparedRun>& r
   return differences;
 }
 
-SeedGroup::Spread spread_of(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
-  SeedGroup::Spread spread;
-  for (const double value : values) spread.mean += value / count;
-  double squares = 0.0;
-  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  if (values.size() > 1) spread.deviation = std::sqrt(squares / (count - 1.0));
-  return spread;
-}
-
 // All groups, also those of one run.
 std::vector<SeedGroup> group_by_settings(const std::vector<ComparedRun>& runs) {
   std::map<std::string, SeedGroup> groups;
@@ -131,7 +120,7 @@ std::vector<SeedGroup> group_by_settings(const std::vector<ComparedRun>& runs) {
     for (const std::string& name : metric_names({runs[group.runs.front()].result.test})) {
       std::vector<double> values;
       for (const std::size_t run : group.runs) values.push_back(runs[run].result.test.at(name));
-      group.test[name] = spread_of(values);
+      group.test[name] = evaluate::spread_of(values);
     }
     result.push_back(std::move(group));
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "fedhur/evaluate/statistics.hpp"
 #include "fedhur/report/round_report.hpp"
 
 namespace fedhur::apps {
@@ -23,11 +24,7 @@ struct DifferingSetting {
 // Runs that differ in nothing but the seed.
 struct SeedGroup {
   std::vector<std::size_t> runs;
-  struct Spread {
-    double mean = 0.0;
-    double deviation = 0.0;  // of the sample
-  };
-  std::map<std::string, Spread> test;
+  std::map<std::string, evaluate::Spread> test;
 };
 
 struct Comparison {
