@@ -37,14 +37,7 @@ struct TrainFlags {
 class FreshFolder {
  public:
   explicit FreshFolder(const RunFolder& folder) : folder_(&folder) {}
-  ~FreshFolder() {
-    std::error_code ignored;
-    if (std::filesystem::exists(folder_->config(), ignored)) return;
-    std::filesystem::remove(folder_->log(), ignored);
-    std::filesystem::remove(folder_->manifest(), ignored);
-    std::filesystem::remove(folder_->checkpoints(), ignored);
-    std::filesystem::remove(folder_->path(), ignored);  // fails if anything else is in there
-  }
+  ~FreshFolder() { RunFolder::remove_unbegun(folder_->path()); }
   FreshFolder(const FreshFolder&) = delete;
   FreshFolder& operator=(const FreshFolder&) = delete;
 

@@ -181,6 +181,16 @@ ExperimentConfig read_experiment_config(ConfigTable& table) {
   return config;
 }
 
+void make_paths_absolute(ConfigTable& table, DataConfig& config) {
+  const auto make_absolute = [&table](const std::string& key, std::string& path) {
+    if (path.empty() || path == kSynthetic) return;
+    table.set(key, std::filesystem::absolute(path).lexically_normal().string(), "the run");
+    table.read(key, path);
+  };
+  make_absolute("data.path", config.path);
+  make_absolute("data.split_file", config.split_file);
+}
+
 std::string to_toml(const ConfigTable& table) {
   std::string top;
   std::vector<std::pair<std::string, std::string>> sections;  // in order of first reading

@@ -63,6 +63,9 @@ void add_assignment(ConfigTable& table, const std::string& assignment);
 [[nodiscard]] ExperimentConfig read_experiment_config(ConfigTable& table);
 [[nodiscard]] DataConfig read_data_config(ConfigTable& table);
 
+// Paths of data that still lead there when the run is repeated from elsewhere.
+void make_paths_absolute(ConfigTable& table, DataConfig& config);
+
 // The resolved configuration as a TOML file that gives the same run again.
 [[nodiscard]] std::string to_toml(const ConfigTable& table);
 }  // namespace fedhur::experiment

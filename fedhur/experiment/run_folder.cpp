@@ -48,9 +48,26 @@ RunFolder RunFolder::create(const fs::path& path) {
   return folder;
 }
 
+bool RunFolder::is_run(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(RunFolder(path).config(), ignored);
+}
+
+void RunFolder::remove_unbegun(const fs::path& path) {
+  if (is_run(path)) return;
+  const RunFolder folder(path);
+  std::error_code ignored;
+  for (const fs::path& file : {folder.log(), folder.manifest(), folder.config()}) {
+    fs::remove(file, ignored);
+    fs::remove(file.string() + ".part", ignored);
+  }
+  fs::remove(folder.checkpoints(), ignored);
+  fs::remove(path, ignored);  // fails if anything else is in there
+}
+
 RunFolder RunFolder::open(const fs::path& path) {
   RunFolder folder(path);
-  if (!fs::exists(folder.config())) {
+  if (!is_run(path)) {
     throw ConfigError(fmt::format("{} is not a run folder: it has no config.toml", path.string()));
   }
   make_folder(folder.checkpoints());

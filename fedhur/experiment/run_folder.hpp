@@ -14,6 +14,10 @@ class RunFolder {
                                                  const std::string& name);
   // Exactly this folder; ConfigError if it exists and is not empty.
   [[nodiscard]] static RunFolder create(const std::filesystem::path& path);
+  // Whether a run has begun there.
+  [[nodiscard]] static bool is_run(const std::filesystem::path& path);
+  // Takes away what is left of a run that never began, and the folder if it is empty then.
+  static void remove_unbegun(const std::filesystem::path& path);
   // ConfigError if there is no run in it.
   [[nodiscard]] static RunFolder open(const std::filesystem::path& path);
 

@@ -190,8 +190,8 @@ report::RunResult make_result(const Progress& progress, const Simulation& simula
 
 // The result comes last: a run folder with a result is whole.
 report::RunResult finish(const Progress& progress, const Simulation& simulation,
-                         const RunFolder& folder) {
-  write_model(folder.model(), simulation.dataset, simulation.clients);
+                         const RunFolder& folder, bool keeps_model) {
+  if (keeps_model) write_model(folder.model(), simulation.dataset, simulation.clients);
   report::RunResult result = make_result(progress, simulation, folder);
   write_file_atomically(folder.result(), report::to_json(result) + "\n");
   for (const auto& entry : fs::directory_iterator(folder.checkpoints())) fs::remove(entry.path());
@@ -238,7 +238,7 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
       return {.was_interrupted = true, .result = make_result(progress, simulation, folder)};
     }
   }
-  const report::RunResult result = finish(progress, simulation, folder);
+  const report::RunResult result = finish(progress, simulation, folder, hooks.keeps_model);
   report_missing_dump(simulation, progress.next_round, hooks);
   end_sitting(folder.manifest(), progress.next_round);
   return {.was_interrupted = false, .result = result};
@@ -252,17 +252,9 @@ std::string describe(const Simulation& simulation) {
                      simulation.executor.num_threads());
 }
 
-// A path that still leads to the file when the run is repeated from elsewhere.
-void make_absolute(ConfigTable& table, const std::string& key, std::string& path) {
-  if (path.empty() || path == kSynthetic) return;
-  table.set(key, fs::absolute(path).lexically_normal().string(), "the run");
-  table.read(key, path);
-}
-
 Simulation make_simulation(ConfigTable& table, ExperimentConfig config,
                            const std::optional<DumpConfig>& dump) {
-  make_absolute(table, "data.path", config.data.path);
-  make_absolute(table, "data.split_file", config.data.split_file);
+  make_paths_absolute(table, config.data);
   PreparedData prepared = prepare_data(config.data, config.seed, table);
   return {std::move(config), std::move(prepared), dump};
 }

@@ -10,13 +10,14 @@
 #include "fedhur/report/round_report.hpp"
 
 namespace fedhur::experiment {
-// How a run talks to whoever started it. All are optional and called from the training thread.
+// How a run talks to whoever started it. All are optional and called from the thread that trains.
 struct TrainingHooks {
   std::function<void(const std::string& message)> on_info;  // "ml-100k: 943 users, ..."
   std::function<void(const std::string& message)> on_warning;
   std::function<void(Round round, const std::string& phase)> on_phase;  // a phase begins
   std::function<void(const report::RoundReport& report, const ExperimentConfig& config)> on_round;
   std::function<bool()> should_stop;  // asked after every round: save and leave
+  bool keeps_model = true;            // false leaves model/ out of the run folder
 };
 
 struct TrainingOutcome {
