@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "fedhur/experiment/experiment_config.hpp"
 
@@ -105,6 +107,32 @@ std::string whole_number_problem(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_whole = error == std::errc() && end == text.data() + text.size();
   return is_whole ? "" : fmt::format("expected a whole number, found '{}'", text);
+}
+
+std::vector<std::uint64_t> parse_seeds(const std::string& text) {
+  const auto reject = [&](const char* why) {
+    throw ConfigError(fmt::format(
+        "--seeds {}: {}; expected a number of seeds from 1 to 1000, or seeds such as 1,2,3", text,
+        why));
+  };
+  std::vector<std::uint64_t> seeds;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t end = std::min(text.find(',', first), text.size());
+    std::uint64_t seed = 0;
+    const auto [stop, error] = std::from_chars(text.data() + first, text.data() + end, seed);
+    if (error != std::errc() || stop != text.data() + end || seed > INT64_MAX) {
+      reject("not a list of whole numbers");
+    }
+    if (std::ranges::find(seeds, seed) != seeds.end()) reject("a seed is there twice");
+    seeds.push_back(seed);
+    first = end + 1;
+  }
+  if (seeds.size() > 1) return seeds;
+  const std::uint64_t count = seeds.front();
+  if (count < 1 || count > 1000) reject("not a number of seeds");
+  seeds.resize(count);
+  std::iota(seeds.begin(), seeds.end(), std::uint64_t{1});
+  return seeds;
 }
 
 void check_given(const std::string& value, const char* what, const char* example) {

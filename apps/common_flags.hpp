@@ -33,6 +33,8 @@ void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, 
 void add_run_argument(CLI::App& app, std::string& run);
 // A check for options of whole numbers, in our words.
 [[nodiscard]] std::string whole_number_problem(const std::string& text);
+// "3" is the seeds 1, 2, 3; "7,11" is these. ConfigError for anything else, and for a seed twice.
+[[nodiscard]] std::vector<std::uint64_t> parse_seeds(const std::string& text);
 // ConfigError if an argument that has to be there is not.
 void check_given(const std::string& value, const char* what, const char* example);
 }  // namespace fedhur::apps

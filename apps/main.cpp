@@ -23,7 +23,8 @@ constexpr const char* kExamples = R"(Examples:
 'fedhur COMMAND --help' tells more about each.)";
 
 std::vector<Command> add_commands(CLI::App& app) {
-  std::vector<Command> commands = {add_train(app), add_recommend(app), add_compare(app)};
+  std::vector<Command> commands = {add_train(app), add_recommend(app), add_compare(app),
+                                   add_reproduce(app)};
   for (Command& command : add_data(app)) commands.push_back(std::move(command));
   return commands;
 }

@@ -21,15 +21,6 @@ std::string now() {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(seconds)));
 }
 
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
-
 Json read_json(const std::filesystem::path& path) {
   try {
     return Json::parse(read_text_file(path));
@@ -44,6 +35,15 @@ void write_json(const std::filesystem::path& path, const Json& json) {
 }  // namespace
 
 std::string version() { return FEDHUR_VERSION; }
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
 
 void check_same_data(const std::filesystem::path& manifest, const data::Dataset& dataset) {
   if (read_json(manifest).value("data_sha256", "") != dataset.sha256) {

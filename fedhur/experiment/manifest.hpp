@@ -8,6 +8,8 @@
 namespace fedhur::experiment {
 [[nodiscard]] std::string version();  // of this library, "0.1.0"
 
+[[nodiscard]] std::string cpu_name();  // of this machine, "unknown" where nothing tells
+
 // DataError if the data are not those that the run began with.
 void check_same_data(const std::filesystem::path& manifest, const data::Dataset& dataset);
 // A new sitting of a run; the first one creates the file.

@@ -33,7 +33,8 @@ constexpr std::array kRows = {
     Row{"report", "evaluate federation"},
     Row{"transport", "federation message"},
     Row{"experiment", "methods report transport"},
-    Row{"apps", "experiment"},
+    Row{"study", "experiment"},
+    Row{"apps", "study"},
     Row{"bindings", "experiment"},
 };
 
@@ -44,10 +45,11 @@ struct Library {
 };
 constexpr std::array kLibraries = {
     Library{"Eigen/", "fedhur/ apps/ bindings/"},
+    Library{"unsupported/Eigen/", "fedhur/evaluate/statistics.cpp"},
     Library{"fmt/", "fedhur/ apps/ bindings/"},
     Library{"openssl/", "fedhur/base/hash.cpp fedhur/transport/"},
     Library{"zlib.h", "fedhur/data/"},
-    Library{"nlohmann/", "fedhur/report/ fedhur/experiment/ apps/"},
+    Library{"nlohmann/", "fedhur/report/ fedhur/experiment/ fedhur/study/ apps/"},
     Library{"toml++/", "fedhur/experiment/"},
     Library{"CLI/", "apps/"},
     Library{"spdlog/", "apps/"},

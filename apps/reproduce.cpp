@@ -1,0 +1,263 @@
+// fedhur reproduce: a table or figure of the paper, made anew.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/output.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/file.hpp"
+#include "fedhur/base/memory.hpp"
+#include "fedhur/base/nearest_name.hpp"
+#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/manifest.hpp"
+#include "fedhur/study/summary.hpp"
+
+namespace fedhur::apps {
+namespace {
+using experiment::BatchOutcome;
+using experiment::RunState;
+using study::Cell;
+using study::PaperTable;
+
+struct ReproduceFlags {
+  std::string kind;  // table, figure or all
+  std::string name;
+  std::vector<std::string> data;
+  std::string seeds = "5";
+  std::vector<std::string> assignments;
+  std::optional<std::int64_t> rounds;
+  std::optional<double> minutes;
+  std::int64_t parallel = 0;
+  std::string out = "reproduction";
+  bool is_json = false;
+  bool is_quiet = false;
+};
+
+// What can be asked for, and the tables that it consists of.
+struct Artefact {
+  const char* kind;
+  const char* name;
+  std::vector<std::string> tables;
+};
+const std::vector<Artefact>& artefacts() {
+  static const std::vector<Artefact> all = {
+      {"table", "overall", {"overall"}},       {"table", "relations", {"relations"}},
+      {"table", "query", {"query"}},           {"table", "scorer", {"scorer"}},
+      {"table", "efficiency", {"efficiency"}}, {"figure", "sensitivity", {"levels", "directions"}},
+  };
+  return all;
+}
+
+std::vector<std::string> tables_of(const ReproduceFlags& flags) {
+  std::vector<std::string> tables;
+  std::vector<std::string> names;
+  if (flags.kind == "all" && !flags.name.empty()) {
+    throw ConfigError(fmt::format("'all' stands alone, without '{}'", flags.name));
+  }
+  for (const Artefact& artefact : artefacts()) {
+    if (flags.kind != "all" && flags.kind != artefact.kind) continue;
+    names.emplace_back(artefact.name);
+    if (flags.kind != "all" && flags.name != artefact.name) continue;
+    tables.insert(tables.end(), artefact.tables.begin(), artefact.tables.end());
+  }
+  if (names.empty()) {
+    throw ConfigError(fmt::format("'{}': expected table, figure or all{}", flags.kind,
+                                  flags.kind.empty() ? ", as in 'fedhur reproduce all'" : ""));
+  }
+  if (tables.empty()) {
+    const std::string known = fmt::format("; expected one of {}", fmt::join(names, ", "));
+    throw ConfigError(flags.name.empty()
+                          ? fmt::format("the name of a {} is missing{}", flags.kind, known)
+                          : fmt::format("there is no {} '{}'{}", flags.kind, flags.name,
+                                        hint(flags.name, names, known)));
+  }
+  return tables;
+}
+
+study::ReproductionConfig to_config(const ReproduceFlags& flags) {
+  study::ReproductionConfig config;
+  for (const std::string& path : flags.data) config.data.push_back(study::find_source(path));
+  if (config.data.empty()) config.data.push_back(study::find_source(experiment::kSynthetic));
+  for (std::size_t i = 0; i < config.data.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (config.data[i].name == config.data[j].name) {
+        throw ConfigError(fmt::format("--data {} and {} are both called {}", config.data[j].path,
+                                      config.data[i].path, config.data[i].name));
+      }
+    }
+  }
+  config.seeds = parse_seeds(flags.seeds);
+  config.assignments = flags.assignments;
+  if (flags.rounds) {
+    config.assignments.push_back(fmt::format("stop.max_rounds={}", *flags.rounds));
+  }
+  if (flags.parallel < 0 || flags.parallel > 1024) {
+    throw ConfigError(
+        fmt::format("--parallel {}: expected a number from 0 to 1024", flags.parallel));
+  }
+  config.parallel =
+      flags.parallel > 0 ? flags.parallel : std::max<Index>(1, std::thread::hardware_concurrency());
+  config.folder = flags.out;
+  return config;
+}
+
+// Ctrl-C, or the minutes are over.
+class Deadline {
+ public:
+  explicit Deadline(std::optional<double> minutes) {
+    if (minutes && !(*minutes > 0)) {
+      throw ConfigError(fmt::format("--minutes {}: expected a number above 0", *minutes));
+    }
+    if (minutes) end_ = Clock::now() + std::chrono::duration<double>(*minutes * 60.0);
+  }
+  [[nodiscard]] bool is_over() const {
+    return was_interrupted() || (end_ && Clock::now() >= *end_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<std::chrono::time_point<Clock, std::chrono::duration<double>>> end_;
+};
+
+std::string describe_end(const PaperTable& table, const std::string& data, const Cell& cell,
+                         const BatchOutcome& outcome) {
+  const std::string what =
+      fmt::format("{} {}: {}, seed {}", table.name, data, table.rows[cell.row].label, cell.seed);
+  if (outcome.state == RunState::failed) return fmt::format("{}: {}\n", what, outcome.problem);
+  const auto ndcg = outcome.result.test.find("ndcg@10");
+  return fmt::format("{}: test ndcg@10 {}, round {} of {}, {}\n", what,
+                     ndcg == outcome.result.test.end() ? "-" : fmt::format("{:.4f}", ndcg->second),
+                     outcome.result.best_round, outcome.result.num_rounds,
+                     format_clock(outcome.result.seconds.at("total")));
+}
+
+std::vector<std::string> notes_on(const study::ReproductionConfig& config,
+                                  const std::vector<Cell>& cells, const std::string& table) {
+  std::vector<std::string> notes = {fmt::format("seeds {}; fedhur {}; {}",
+                                                fmt::join(config.seeds, ", "),
+                                                experiment::version(), experiment::cpu_name())};
+  for (const auto& source : config.data) {
+    const auto found = std::ranges::find_if(cells, [&](const Cell& cell) {
+      return config.data[cell.data].name == source.name && cell.outcome.state == RunState::finished;
+    });
+    if (found == cells.end()) continue;
+    const auto& result = found->outcome.result;
+    notes.push_back(fmt::format("{}: {} users, {} items, {} clients", source.name, result.num_users,
+                                result.num_items, result.num_clients));
+  }
+  if (!config.assignments.empty()) {
+    notes.push_back(fmt::format("all runs with {}", fmt::join(config.assignments, ", ")));
+  }
+  notes.push_back(
+      fmt::format("table {}: every number comes from the run folders below cells/", table));
+  const auto missing = std::ranges::count_if(
+      cells, [](const Cell& cell) { return cell.outcome.state == RunState::interrupted; });
+  if (missing > 0) {
+    notes.push_back(fmt::format("not finished: {} of {} runs are missing", missing, cells.size()));
+  }
+  return notes;
+}
+
+void write_table(const study::Summary& summary, const std::vector<std::string>& notes,
+                 const std::filesystem::path& folder, const ReproduceFlags& flags) {
+  const std::string& name = summary.table->name;
+  const std::string markdown = study::to_markdown(summary, notes);
+  const std::string json = study::to_json(summary, notes);
+  write_file_atomically(folder / (name + ".md"), markdown);
+  write_file_atomically(folder / (name + ".csv"), study::to_csv(summary));
+  write_file_atomically(folder / (name + ".json"), json);
+  print(flags.is_json ? json : markdown + "\n");
+}
+
+void create_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw ConfigError(
+        fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+  }
+}
+
+int reproduce(const ReproduceFlags& flags) {
+  const std::vector<std::string> tables = tables_of(flags);
+  const study::ReproductionConfig config = to_config(flags);
+  const Deadline deadline(flags.minutes);
+  // Mistakes in settings come to light before hours of work.
+  std::vector<std::vector<Cell>> plans;
+  for (const std::string& name : tables) {
+    plans.push_back(study::plan_cells(study::find_table(name), config));
+  }
+  create_folder(config.folder);
+  keep_freed_memory();
+  note_interrupts();
+  bool is_whole = true;
+  bool has_failures = false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const PaperTable& table = study::find_table(tables[i]);
+    std::size_t num_ended = 0;
+    study::run_cells(
+        plans[i], table, config,
+        [&](const Cell& cell, const BatchOutcome& outcome) {
+          ++num_ended;
+          if (flags.is_quiet) return;
+          say(fmt::format("[{}/{}] {}", num_ended, plans[i].size(),
+                          describe_end(table, config.data[cell.data].name, cell, outcome)));
+        },
+        [&] { return deadline.is_over(); });
+    for (const Cell& cell : plans[i]) {
+      is_whole = is_whole && cell.outcome.state != RunState::interrupted;
+      has_failures = has_failures || cell.outcome.state == RunState::failed;
+    }
+    write_table(study::summarize(table, config, plans[i]), notes_on(config, plans[i], table.name),
+                config.folder, flags);
+  }
+  if (!is_whole) {
+    say(fmt::format("fedhur: not all runs are done; the same command goes on with {}\n",
+                    shell_quoted(config.folder)));
+  }
+  if (was_interrupted()) return ExitCode::interrupted;
+  return has_failures ? ExitCode::unexpected_failure : ExitCode::done;
+}
+}  // namespace
+
+Command add_reproduce(CLI::App& parent) {
+  auto flags = std::make_shared<ReproduceFlags>();
+  CLI::App* app = parent.add_subcommand("reproduce", "A table or figure of the paper");
+  app->add_option("kind", flags->kind, "table, figure or all")->type_name("KIND");
+  app->add_option("name", flags->name, "Which one")->type_name("NAME");
+  app->add_option("--data", flags->data, "Data set; may be repeated (default: built-in data)")
+      ->type_name("PATH");
+  app->add_option("--seeds", flags->seeds, "How many, or which: 5 or 1,2,3 (default: 5)")
+      ->type_name("N");
+  app->add_option("--set", flags->assignments, "A setting of all runs; may be repeated")
+      ->type_name("KEY=VALUE");
+  app->add_option("--rounds", flags->rounds, "At most so many rounds per run")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--minutes", flags->minutes, "Stop after this time; the same command goes on")
+      ->type_name("M");
+  app->add_option("--parallel", flags->parallel, "Runs at a time (default: one per core)")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--out", flags->out, "Folder of tables and runs (default: reproduction)")
+      ->type_name("DIR");
+  app->add_flag("--json", flags->is_json, "JSON on standard output");
+  app->add_flag("--quiet", flags->is_quiet, "Nothing but the tables");
+  app->footer(R"(
+Tables:  overall, relations, query, scorer, efficiency
+Figures: sensitivity
+Methods run with the settings of configs/tuned/<data>/<method>.toml where there are any.
+Runs are kept below DIR and never repeated; each table is written as .md, .csv and .json.
+
+Examples:
+  fedhur reproduce table overall --data ml-100k/u.data --seeds 5
+  fedhur reproduce all --data ml-100k/u.data --data book/split.tsv --minutes 60)");
+  return {.app = app, .run = [flags] { return reproduce(*flags); }};
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,33 @@
+// The tables and figures of the paper as runs to be made: which rows, with which settings, and what
+// was published for them.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fedhur::study {
+struct Row {
+  std::string label;                          // as printed
+  std::string method;                         // whose tuned settings it starts from
+  std::vector<std::string> assignments = {};  // on top of them, as for --set
+  bool is_proposal = false;                   // what the paper proposes; the others are its rivals
+};
+
+struct PaperTable {
+  std::string name;   // "overall"
+  std::string title;  // a sentence
+  std::vector<Row> rows;
+  bool measures_time = false;  // its runs have the machine for themselves
+};
+
+// overall, relations, query, scorer, efficiency; levels and directions are the two halves of the
+// figure on sensitivity.
+[[nodiscard]] const std::vector<PaperTable>& paper_tables();
+// ConfigError that names the nearest one.
+[[nodiscard]] const PaperTable& find_table(const std::string& name);
+
+// What the paper prints, where it is known: metric is "recall@10", "mrr@10", "ndcg@10", "mib_up",
+// "mib_down" or "seconds".
+[[nodiscard]] std::optional<double> published(const std::string& table, const std::string& row,
+                                              const std::string& data, const std::string& metric);
+}  // namespace fedhur::study

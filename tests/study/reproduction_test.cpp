@@ -1,0 +1,129 @@
+#include "fedhur/study/reproduction.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "fedhur/base/embedded_text.hpp"
+#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/training.hpp"
+#include "fedhur/study/tuned_settings.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur::study {
+std::span<const EmbeddedText> tuned_files();
+
+namespace {
+using experiment::RunState;
+using testing::HasSubstr;
+using tests::TempFolder;
+
+ReproductionConfig tiny(const std::filesystem::path& folder) {
+  return {.data = {{.name = "synthetic", .path = "synthetic"}},
+          .seeds = {1, 2},
+          .assignments = {"synthetic.num_users=40", "synthetic.num_items=60",
+                          "synthetic.num_interactions=900", "clients.count=7",
+                          "model.embedding_dim=6", "stop.max_rounds=2"},
+          .parallel = 2,
+          .folder = folder};
+}
+
+TEST(PaperTables, ConsistOfRunsThatCanBeMade) {
+  for (const PaperTable& table : paper_tables()) {
+    // Popularity has no embeddings, so only settings that all methods have.
+    ReproductionConfig config = tiny("nowhere");
+    config.assignments = {"stop.max_rounds=2"};
+    const auto cells = plan_cells(table, config);
+    EXPECT_EQ(cells.size(), table.rows.size() * 2) << table.name;
+    std::set<std::filesystem::path> folders;
+    for (const Cell& cell : cells) folders.insert(cell.run.folder);
+    EXPECT_EQ(folders.size(), cells.size()) << table.name << ": two rows are the same run";
+    const auto proposals = std::count_if(table.rows.begin(), table.rows.end(),
+                                         [](const Row& r) { return r.is_proposal; });
+    EXPECT_EQ(proposals, 1) << table.name;
+  }
+}
+
+TEST(TunedSettings, AreWhatTheirMethodsTake) {
+  for (const EmbeddedText& file : tuned_files()) {
+    const std::string name(file.name);
+    const std::size_t slash = name.find('/');
+    ASSERT_NE(slash, std::string::npos) << name;
+    const std::string method = name.substr(slash + 1, name.size() - slash - 1 - 5);
+    ConfigTable table = tuned_settings(name.substr(0, slash), method);
+    EXPECT_EQ(experiment::read_experiment_config(table).method, method);
+  }
+}
+
+TEST(TunedSettings, AreDefaultsWhereNobodySearched) {
+  EXPECT_FALSE(find_tuned("no such data", "fedmf"));
+  ConfigTable table = tuned_settings("no such data", "fedmf");
+  EXPECT_EQ(experiment::read_experiment_config(table).method, "fedmf");
+}
+
+TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
+  const ReproductionConfig config = tiny("somewhere");
+  const auto query = plan_cells(find_table("query"), config);
+  const auto relations = plan_cells(find_table("relations"), config);
+  // Both proposals are FedHUR as it is.
+  EXPECT_EQ(query[3].run.folder, relations[8].run.folder);
+  EXPECT_NE(query[2].run.folder, query[3].run.folder);
+  ReproductionConfig longer = config;
+  longer.assignments.emplace_back("stop.max_rounds=3");
+  EXPECT_NE(plan_cells(find_table("query"), longer)[3].run.folder, query[3].run.folder);
+}
+
+TEST(Cells, AreRunOnceAndKept) {
+  const TempFolder folder;
+  const ReproductionConfig config = tiny(folder / "out");
+  const PaperTable& table = find_table("query");
+  auto cells = plan_cells(table, config);
+  std::size_t num_ended = 0;
+  run_cells(cells, table, config, [&](const Cell&, const auto&) { ++num_ended; }, {});
+  EXPECT_EQ(num_ended, 8U);
+  for (const Cell& cell : cells) {
+    EXPECT_EQ(cell.outcome.state, RunState::finished) << cell.outcome.problem;
+    EXPECT_EQ(cell.outcome.result.seed, cell.seed);
+    EXPECT_FALSE(std::filesystem::exists(cell.run.folder / "model"));
+  }
+  // Had they been made again, they would have other times.
+  auto again = plan_cells(table, config);
+  run_cells(again, table, config, {}, {});
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    EXPECT_EQ(again[i].outcome.result.seconds, cells[i].outcome.result.seconds);
+  }
+}
+
+TEST(Cells, ThatAreStoppedComeToTheSameEnd) {
+  const TempFolder folder;
+  const PaperTable& table = find_table("query");
+  const ReproductionConfig whole = tiny(folder / "whole");
+  auto expected = plan_cells(table, whole);
+  run_cells(expected, table, whole, {}, {});
+  ReproductionConfig config = tiny(folder / "stopped");
+  config.parallel = 1;
+  auto cells = plan_cells(table, config);
+  int asked = 0;
+  run_cells(cells, table, config, {}, [&] { return ++asked > 3; });
+  EXPECT_EQ(cells.back().outcome.state, RunState::interrupted);
+  run_cells(cells, table, config, {}, {});
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    EXPECT_EQ(cells[i].outcome.result.test, expected[i].outcome.result.test);
+  }
+}
+
+TEST(Cells, RejectSettingsThatNoRunTakes) {
+  ReproductionConfig config = tiny("nowhere");
+  config.assignments.emplace_back("train.learning_rat=1");
+  try {
+    (void)plan_cells(find_table("query"), config);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'train.learning_rate'?"));
+  }
+  EXPECT_THROW((void)find_table("overal"), ConfigError);
+  EXPECT_THROW((void)find_source("no/such/file"), DataError);
+}
+}  // namespace
+}  // namespace fedhur::study
