@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <thread>
 
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/stopwatch.hpp"
-#include "fedhur/experiment/checkpoint.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/experiment/simulation.hpp"
 #include "fedhur/experiment/stored_model.hpp"
-#include "fedhur/linalg/blas.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
 
 namespace fedhur::experiment {
@@ -25,56 +22,6 @@ void warn(const TrainingHooks& hooks, const std::string& message) {
 void inform(const TrainingHooks& hooks, const std::string& message) {
   if (hooks.on_info) hooks.on_info(message);
 }
-
-Index num_threads(Index wanted) {
-  return wanted > 0 ? wanted : std::max<Index>(1, std::thread::hardware_concurrency());
-}
-
-// Everything that takes part in a simulated run.
-struct Simulation {
-  ExperimentConfig config;
-  std::optional<DumpConfig> dump;
-  std::optional<methods::RoundWatcher> watcher;  // if there is a dump
-  data::Dataset dataset;
-  Executor executor;
-  Clients clients;
-  std::unique_ptr<federation::ServerMethod> server;
-
-  Simulation(ExperimentConfig experiment_config, PreparedData prepared,
-             const std::optional<DumpConfig>& dump_config)
-      : config(std::move(experiment_config)),
-        dump(dump_config),
-        dataset(std::move(prepared.dataset)),
-        executor(num_threads(config.threads)) {
-    linalg::prepare_blas(executor.num_threads());
-    const Rng rng(config.seed);
-    std::vector<data::ClientData> client_data =
-        data::distribute(dataset, prepared.parts, prepared.user_clients);
-    clients.resize(client_data.size());
-    executor.for_each(static_cast<Index>(clients.size()), [&](Index client) {
-      data::ClientData& own = client_data[static_cast<std::size_t>(client)];
-      auto inner = config.configured_method.make_client({.id = client_id(client),
-                                                         .train = own.train,
-                                                         .num_items = dataset.num_items(),
-                                                         .rng = rng});
-      clients[static_cast<std::size_t>(client)] = std::make_unique<evaluate::EvaluatingClient>(
-          std::move(inner), std::move(own), config.evaluation.cutoffs);
-    });
-    if (dump) watcher = make_watcher(*dump);
-    server =
-        config.configured_method.make_server({.num_clients = static_cast<Index>(clients.size()),
-                                              .num_items = dataset.num_items(),
-                                              .rng = rng,
-                                              .executor = &executor,
-                                              .watcher = watcher ? &*watcher : nullptr});
-  }
-
-  [[nodiscard]] std::vector<federation::ClientMethod*> client_methods() const {
-    std::vector<federation::ClientMethod*> methods;
-    for (const auto& client : clients) methods.push_back(client.get());
-    return methods;
-  }
-};
 
 // The method's round, then the evaluation of its outcome.
 RoundReport run_round(Round round, Simulation& simulation, const Progress& progress,
@@ -244,20 +191,6 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
   return {.was_interrupted = false, .result = result};
 }
 
-std::string describe(const Simulation& simulation) {
-  return fmt::format("{}: {} users, {} items, {} interactions; {} at {} clients, {} threads",
-                     simulation.dataset.name, simulation.dataset.num_users(),
-                     simulation.dataset.num_items(), simulation.dataset.interactions.size(),
-                     simulation.config.method, simulation.clients.size(),
-                     simulation.executor.num_threads());
-}
-
-Simulation make_simulation(ConfigTable& table, ExperimentConfig config,
-                           const std::optional<DumpConfig>& dump) {
-  make_paths_absolute(table, config.data);
-  PreparedData prepared = prepare_data(config.data, config.seed, table);
-  return {std::move(config), std::move(prepared), dump};
-}
 }  // namespace
 
 TrainingOutcome train(ConfigTable& table, const RunFolder& folder, const TrainingHooks& hooks,
