@@ -16,6 +16,7 @@
 #include "fedhur/base/nearest_name.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
+#include "fedhur/study/correlation_table.hpp"
 #include "fedhur/study/summary.hpp"
 
 namespace fedhur::apps {
@@ -24,6 +25,8 @@ using experiment::BatchOutcome;
 using experiment::RunState;
 using study::Cell;
 using study::PaperTable;
+
+constexpr const char* kCorrelation = "correlation";  // not a table of runs
 
 struct ReproduceFlags {
   std::string kind;  // table, figure or all
@@ -34,6 +37,7 @@ struct ReproduceFlags {
   std::optional<std::int64_t> rounds;
   std::optional<double> minutes;
   std::int64_t parallel = 0;
+  std::int64_t correlation_round = 3;
   std::string out = "reproduction";
   bool is_json = false;
   bool is_quiet = false;
@@ -47,9 +51,13 @@ struct Artefact {
 };
 const std::vector<Artefact>& artefacts() {
   static const std::vector<Artefact> all = {
-      {"table", "overall", {"overall"}},       {"table", "relations", {"relations"}},
-      {"table", "query", {"query"}},           {"table", "scorer", {"scorer"}},
-      {"table", "efficiency", {"efficiency"}}, {"figure", "sensitivity", {"levels", "directions"}},
+      {"table", "overall", {"overall"}},
+      {"table", "relations", {"relations"}},
+      {"table", "query", {"query"}},
+      {"table", "scorer", {"scorer"}},
+      {"table", "correlation", {kCorrelation}},
+      {"table", "efficiency", {"efficiency"}},
+      {"figure", "sensitivity", {"levels", "directions"}},
   };
   return all;
 }
@@ -137,42 +145,75 @@ std::string describe_end(const PaperTable& table, const std::string& data, const
                      format_clock(outcome.result.seconds.at("total")));
 }
 
-std::vector<std::string> notes_on(const study::ReproductionConfig& config,
-                                  const std::vector<Cell>& cells, const std::string& table) {
+std::vector<std::string> notes_on(const study::ReproductionConfig& config, std::size_t num_missing,
+                                  std::size_t num_runs) {
   std::vector<std::string> notes = {fmt::format("seeds {}; fedhur {}; {}",
                                                 fmt::join(config.seeds, ", "),
                                                 experiment::version(), experiment::cpu_name())};
-  for (const auto& source : config.data) {
-    const auto found = std::ranges::find_if(cells, [&](const Cell& cell) {
-      return config.data[cell.data].name == source.name && cell.outcome.state == RunState::finished;
-    });
-    if (found == cells.end()) continue;
-    const auto& result = found->outcome.result;
-    notes.push_back(fmt::format("{}: {} users, {} items, {} clients", source.name, result.num_users,
-                                result.num_items, result.num_clients));
-  }
   if (!config.assignments.empty()) {
     notes.push_back(fmt::format("all runs with {}", fmt::join(config.assignments, ", ")));
   }
-  notes.push_back(
-      fmt::format("table {}: every number comes from the run folders below cells/", table));
-  const auto missing = std::ranges::count_if(
-      cells, [](const Cell& cell) { return cell.outcome.state == RunState::interrupted; });
-  if (missing > 0) {
-    notes.push_back(fmt::format("not finished: {} of {} runs are missing", missing, cells.size()));
+  if (num_missing > 0) {
+    notes.push_back(fmt::format("not finished: {} of {} runs are missing", num_missing, num_runs));
   }
   return notes;
 }
 
-void write_table(const study::Summary& summary, const std::vector<std::string>& notes,
-                 const std::filesystem::path& folder, const ReproduceFlags& flags) {
-  const std::string& name = summary.table->name;
-  const std::string markdown = study::to_markdown(summary, notes);
-  const std::string json = study::to_json(summary, notes);
+void write_table(const std::string& name, const std::string& markdown, const std::string& csv,
+                 const std::string& json, const ReproduceFlags& flags) {
+  const std::filesystem::path folder = flags.out;
   write_file_atomically(folder / (name + ".md"), markdown);
-  write_file_atomically(folder / (name + ".csv"), study::to_csv(summary));
+  write_file_atomically(folder / (name + ".csv"), csv);
   write_file_atomically(folder / (name + ".json"), json);
   print(flags.is_json ? json : markdown + "\n");
+}
+
+struct Outcome {
+  bool is_whole = true;
+  bool has_failures = false;
+};
+
+void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
+               const ReproduceFlags& flags, const Deadline& deadline, Outcome& outcome) {
+  std::vector<Cell> cells = study::plan_cells(table, config);
+  std::size_t num_ended = 0;
+  study::run_cells(
+      cells, table, config,
+      [&](const Cell& cell, const BatchOutcome& end) {
+        ++num_ended;
+        if (flags.is_quiet) return;
+        say(fmt::format("[{}/{}] {}", num_ended, cells.size(),
+                        describe_end(table, config.data[cell.data].name, cell, end)));
+      },
+      [&] { return deadline.is_over(); });
+  std::size_t num_missing = 0;
+  for (const Cell& cell : cells) {
+    if (cell.outcome.state == RunState::interrupted) ++num_missing;
+    if (cell.outcome.state == RunState::failed) outcome.has_failures = true;
+  }
+  outcome.is_whole = outcome.is_whole && num_missing == 0;
+  const study::Summary summary = study::summarize(table, config, cells);
+  const auto notes = notes_on(config, num_missing, cells.size());
+  write_table(table.name, study::to_markdown(summary, notes), study::to_csv(summary),
+              study::to_json(summary, notes), flags);
+}
+
+void make_correlations(const study::ReproductionConfig& config, const ReproduceFlags& flags,
+                       const Deadline& deadline, Outcome& outcome) {
+  const auto cells = study::run_correlations(
+      config, flags.correlation_round,
+      [&](const study::CorrelationCell& cell) {
+        if (flags.is_quiet) return;
+        say(fmt::format("correlation {}: seed {}\n", config.data[cell.data].name, cell.seed));
+      },
+      [&] { return deadline.is_over(); });
+  std::size_t num_missing = 0;
+  for (const auto& cell : cells) num_missing += cell.correlations.empty() ? 1 : 0;
+  outcome.is_whole = outcome.is_whole && num_missing == 0;
+  auto notes = notes_on(config, num_missing, cells.size());
+  notes.push_back(fmt::format("in the round after {} rounds", flags.correlation_round));
+  write_table(kCorrelation, study::to_markdown(cells, config, notes), study::to_csv(cells, config),
+              study::to_json(cells, config, notes), flags);
 }
 
 void create_folder(const std::filesystem::path& folder) {
@@ -188,41 +229,31 @@ int reproduce(const ReproduceFlags& flags) {
   const std::vector<std::string> tables = tables_of(flags);
   const study::ReproductionConfig config = to_config(flags);
   const Deadline deadline(flags.minutes);
+  if (flags.correlation_round < 0 || flags.correlation_round > 10000) {
+    throw ConfigError(fmt::format("--correlation-round {}: expected a number from 0 to 10000",
+                                  flags.correlation_round));
+  }
   // Mistakes in settings come to light before hours of work.
-  std::vector<std::vector<Cell>> plans;
   for (const std::string& name : tables) {
-    plans.push_back(study::plan_cells(study::find_table(name), config));
+    if (name != kCorrelation) (void)study::plan_cells(study::find_table(name), config);
   }
   create_folder(config.folder);
   keep_freed_memory();
   note_interrupts();
-  bool is_whole = true;
-  bool has_failures = false;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const PaperTable& table = study::find_table(tables[i]);
-    std::size_t num_ended = 0;
-    study::run_cells(
-        plans[i], table, config,
-        [&](const Cell& cell, const BatchOutcome& outcome) {
-          ++num_ended;
-          if (flags.is_quiet) return;
-          say(fmt::format("[{}/{}] {}", num_ended, plans[i].size(),
-                          describe_end(table, config.data[cell.data].name, cell, outcome)));
-        },
-        [&] { return deadline.is_over(); });
-    for (const Cell& cell : plans[i]) {
-      is_whole = is_whole && cell.outcome.state != RunState::interrupted;
-      has_failures = has_failures || cell.outcome.state == RunState::failed;
+  Outcome outcome;
+  for (const std::string& name : tables) {
+    if (name == kCorrelation) {
+      make_correlations(config, flags, deadline, outcome);
+    } else {
+      make_runs(study::find_table(name), config, flags, deadline, outcome);
     }
-    write_table(study::summarize(table, config, plans[i]), notes_on(config, plans[i], table.name),
-                config.folder, flags);
   }
-  if (!is_whole) {
+  if (!outcome.is_whole) {
     say(fmt::format("fedhur: not all runs are done; the same command goes on with {}\n",
                     shell_quoted(config.folder)));
   }
   if (was_interrupted()) return ExitCode::interrupted;
-  return has_failures ? ExitCode::unexpected_failure : ExitCode::done;
+  return outcome.has_failures ? ExitCode::unexpected_failure : ExitCode::done;
 }
 }  // namespace
 
@@ -245,12 +276,16 @@ Command add_reproduce(CLI::App& parent) {
   app->add_option("--parallel", flags->parallel, "Runs at a time (default: one per core)")
       ->type_name("N")
       ->check(whole_number_problem);
+  app->add_option("--correlation-round", flags->correlation_round,
+                  "Rounds before the one that correlations are of (default: 3)")
+      ->type_name("N")
+      ->check(whole_number_problem);
   app->add_option("--out", flags->out, "Folder of tables and runs (default: reproduction)")
       ->type_name("DIR");
   app->add_flag("--json", flags->is_json, "JSON on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the tables");
   app->footer(R"(
-Tables:  overall, relations, query, scorer, efficiency
+Tables:  overall, relations, query, scorer, correlation, efficiency
 Figures: sensitivity
 Methods run with the settings of configs/tuned/<data>/<method>.toml where there are any.
 Runs are kept below DIR and never repeated; each table is written as .md, .csv and .json.

@@ -1,6 +1,8 @@
 // FedHUR: clients agree on item-item filters as in FedCIA, and every client gets one of its own:
 // the global filter plus what those clients know that can help it, from coarse item groups to
 // items.
+#include <fmt/format.h>
+
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/methods/common.hpp"
@@ -75,7 +77,12 @@ class FedHurServer : public federation::ServerMethod {
   FedHurServer(const FedHurConfig& config, const ServerContext& context)
       : config_(config),
         rounds_(config.common, context),
-        scorer_(config.scorer.num_features(config.query.directions), config.scorer, context.rng) {}
+        scorer_(config.scorer.num_features(config.query.directions), config.scorer, context.rng) {
+    if (config.retrieval.candidate >= context.num_clients) {
+      throw ConfigError(fmt::format("relation.candidate = {}: there are {} clients, from 0 on",
+                                    config.retrieval.candidate, context.num_clients));
+    }
+  }
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;

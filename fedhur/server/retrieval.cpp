@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/error.hpp"
 #include "fedhur/linalg/normalize.hpp"
 
 namespace fedhur::server {
@@ -24,6 +25,11 @@ DirectScores score(const ScopeView& scope, const RetrievalConfig& config, bool w
       break;
     case Relation::own:
       direct.scores = MatrixOf<double>::Identity(K, K);
+      break;
+    case Relation::candidate:
+      expects(config.candidate < K, "the candidate is one of the clients");
+      direct.scores = MatrixOf<double>::Zero(K, K);
+      direct.scores.col(config.candidate).setOnes();
       break;
     case Relation::similarity:
       direct.scores = score_similarity(scope.group_embeddings);
@@ -87,6 +93,8 @@ void read_settings(ConfigTable& table, RetrievalConfig& config) {
   relation.read("principal_directions", config.principal_directions);
   relation.require(config.principal_directions >= 1, "principal_directions",
                    "a number of 1 or more");
+  relation.read("candidate", config.candidate);
+  relation.require(config.candidate >= 0, "candidate", "the number of a client, from 0");
   ConfigSection retrieval(table, "retrieval");
   retrieval.read("temperature", config.temperature);
   retrieval.require(config.temperature > 0 && std::isfinite(config.temperature), "temperature",
@@ -152,11 +160,12 @@ Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& con
     gather_training_rows(retrieval, direct, scales, scorer_config, training_targets,
                          scope.queries[0].cols());
   }
-  // The control has no candidates to weigh.
+  // The controls have no candidates to weigh.
+  const bool is_settled =
+      config.relation == Relation::own || config.relation == Relation::candidate;
   retrieval.aggregation_weights =
-      config.relation == Relation::own
-          ? direct.scores
-          : weigh_candidates(retrieval.retrieval_scores, config.clip, config.temperature);
+      is_settled ? direct.scores
+                 : weigh_candidates(retrieval.retrieval_scores, config.clip, config.temperature);
   return retrieval;
 }
 }  // namespace fedhur::server

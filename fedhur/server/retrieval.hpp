@@ -7,6 +7,7 @@ namespace fedhur::server {
 enum class Relation : std::uint8_t {
   none,             // nobody in particular: FedCIA
   own,              // the target itself alone (a control)
+  candidate,        // one client alone, the same for all targets: what it has to give (a control)
   similarity,       // who is like the target
   complementarity,  // who is unlike it
   both,             // the sum of the two, standardised
@@ -16,6 +17,7 @@ enum class Relation : std::uint8_t {
 struct RetrievalConfig {
   Relation relation = Relation::utility;
   Index principal_directions = 4;  // kappa; of complementarity
+  Index candidate = 0;             // the one of Relation::candidate
   double temperature = 1.0;        // tau; towards 0 only the best candidate counts
   double clip = 3.0;               // c; bounds what one client can take of another's weight
 };
@@ -62,9 +64,10 @@ struct ScopeView {
 template <>
 struct fedhur::EnumNames<fedhur::server::Relation> {
   using enum fedhur::server::Relation;
-  static constexpr std::array<std::pair<std::string_view, server::Relation>, 6> names = {
+  static constexpr std::array<std::pair<std::string_view, server::Relation>, 7> names = {
       {{"none", none},
        {"own", own},
+       {"candidate", candidate},
        {"similarity", similarity},
        {"complementarity", complementarity},
        {"both", both},

@@ -89,8 +89,12 @@ TEST(Weights, AreNotTakenByAClientThatBlowsUpItsEmbeddings) {
   EXPECT_GT(open.col(17).minCoeff(), 0.99);
 }
 
-TEST(Weights, AreTheIdentityForTheControlAndUniformForNone) {
+TEST(Weights, AreSettledForTheControlsAndUniformForNone) {
   const Scene scene(4);
+  const Dense of_one =
+      scene.retrieve({.relation = Relation::candidate, .candidate = 2}).aggregation_weights;
+  EXPECT_EQ(of_one.col(2), Eigen::VectorXd::Ones(4));
+  EXPECT_EQ(of_one.sum(), 4.0);
   EXPECT_EQ(scene.retrieve({.relation = Relation::own}).aggregation_weights,
             Dense(Dense::Identity(4, 4)));
   tests::expect_close(scene.retrieve({.relation = Relation::none}).aggregation_weights,

@@ -1,0 +1,88 @@
+#include "fedhur/study/correlation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/study/correlation_table.hpp"
+#include "tests/support/support.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur::study {
+namespace {
+using testing::Each;
+using testing::HasSubstr;
+using tests::TempFolder;
+
+ConfigTable tiny(const std::vector<std::string>& assignments = {}) {
+  ConfigTable table = tests::tiny_settings("fedhur");
+  for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
+  return table;
+}
+
+TEST(Correlation, HasOneNumberPerTargetForEachRelationAndPart) {
+  const auto all = correlate(tiny(), 1, {});
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(all[0].relation, "similarity");
+  EXPECT_EQ(all[5].relation, "utility");
+  EXPECT_EQ(all[5].part, "test");
+  bool varies = false;
+  for (const CorrelationOf& one : all) {
+    EXPECT_EQ(one.pearson.size(), one.spearman.size());
+    EXPECT_LE(one.pearson.size(), 7U);
+    for (const double value : one.pearson) varies = varies || value != 0.0;
+    EXPECT_THAT(one.pearson, Each(testing::AllOf(testing::Ge(-1.0), testing::Le(1.0))));
+  }
+  EXPECT_EQ(all[0].pearson.size(), 7U);  // everybody has training rows
+  EXPECT_TRUE(varies);
+}
+
+TEST(Correlation, IsTheSameForAnyNumberOfThreads) {
+  const auto one = correlate(tiny({"threads=1"}), 1, {});
+  const auto three = correlate(tiny({"threads=3"}), 1, {});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].pearson, three[i].pearson);
+    EXPECT_EQ(one[i].spearman, three[i].spearman);
+  }
+}
+
+TEST(Correlation, IsZeroWhereNoCandidateChangesAnything) {
+  for (const CorrelationOf& one : correlate(tiny({"hierarchy.level_weights=[0.0]"}), 1, {})) {
+    EXPECT_THAT(one.pearson, Each(0.0)) << one.relation << " " << one.part;
+  }
+}
+
+TEST(Correlation, IsComputedOnceAndLeavesNothingWhenStopped) {
+  const TempFolder folder;
+  const ReproductionConfig config = {
+      .data = {{.name = "synthetic", .path = "synthetic"}},
+      .seeds = {1, 2},
+      .assignments = {"synthetic.num_users=40", "synthetic.num_items=60",
+                      "synthetic.num_interactions=900", "clients.count=5", "model.embedding_dim=6"},
+      .parallel = 1,
+      .folder = folder / "out"};
+  int asked = 0;
+  const auto stopped = run_correlations(config, 1, {}, [&] { return ++asked > 2; });
+  EXPECT_TRUE(stopped[0].correlations.empty());
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+
+  int ended = 0;
+  const auto count = [&](const CorrelationCell&) { ++ended; };
+  const auto cells = run_correlations(config, 1, count, {});
+  EXPECT_EQ(ended, 2);
+  asked = 0;
+  const auto again = run_correlations(config, 1, count, [&] { return ++asked > 0; });
+  EXPECT_EQ(asked, 0);  // nothing is left to be stopped
+  EXPECT_EQ(to_json(again, config, {}), to_json(cells, config, {}));
+  EXPECT_THAT(to_markdown(cells, config, {"a note"}), HasSubstr("| utility | test | "));
+  EXPECT_THAT(to_csv(cells, config), HasSubstr("synthetic,similarity,train,"));
+
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / "out")) {
+    if (entry.is_regular_file()) std::ofstream(entry.path()) << "[{\"relation\": 7}]";
+  }
+  EXPECT_THROW((void)run_correlations(config, 1, {}, {}), DataError);
+}
+}  // namespace
+}  // namespace fedhur::study
