@@ -17,7 +17,9 @@
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/study/correlation_table.hpp"
+#include "fedhur/study/item_relations.hpp"
 #include "fedhur/study/summary.hpp"
+#include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -26,7 +28,9 @@ using experiment::RunState;
 using study::Cell;
 using study::PaperTable;
 
-constexpr const char* kCorrelation = "correlation";  // not a table of runs
+// Not tables of runs.
+constexpr const char* kCorrelation = "correlation";
+constexpr const char* kHierarchy = "hierarchy";
 
 struct ReproduceFlags {
   std::string kind;  // table, figure or all
@@ -38,6 +42,9 @@ struct ReproduceFlags {
   std::optional<double> minutes;
   std::int64_t parallel = 0;
   std::int64_t correlation_round = 3;
+  std::string item;
+  std::int64_t client = 0;
+  std::int64_t hierarchy_round = 5;
   std::string out = "reproduction";
   bool is_json = false;
   bool is_quiet = false;
@@ -58,6 +65,7 @@ const std::vector<Artefact>& artefacts() {
       {"table", "correlation", {kCorrelation}},
       {"table", "efficiency", {"efficiency"}},
       {"figure", "sensitivity", {"levels", "directions"}},
+      {"figure", "hierarchy", {kHierarchy}},
   };
   return all;
 }
@@ -225,6 +233,27 @@ void create_folder(const std::filesystem::path& folder) {
   }
 }
 
+// A figure per data set, of the first seed.
+void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFlags& flags,
+                      const Deadline& deadline, Outcome& outcome) {
+  for (const study::DataSource& data : config.data) {
+    if (deadline.is_over()) {
+      outcome.is_whole = false;
+      return;
+    }
+    ConfigTable table = study::tuned_settings(data.name, "fedhur");
+    for (const std::string& assignment : config.assignments) {
+      experiment::add_assignment(table, assignment);
+    }
+    table.set("data.path", data.path, "--data");
+    table.set("seed", static_cast<std::int64_t>(config.seeds.front()), "--seeds");
+    const study::ItemRelations relations =
+        study::find_item_relations(table, flags.item, flags.client, flags.hierarchy_round);
+    write_table(fmt::format("{}-{}", kHierarchy, data.name), study::to_markdown(relations),
+                study::to_csv(relations), study::to_json(relations), flags);
+  }
+}
+
 int reproduce(const ReproduceFlags& flags) {
   const std::vector<std::string> tables = tables_of(flags);
   const study::ReproductionConfig config = to_config(flags);
@@ -233,9 +262,14 @@ int reproduce(const ReproduceFlags& flags) {
     throw ConfigError(fmt::format("--correlation-round {}: expected a number from 0 to 10000",
                                   flags.correlation_round));
   }
+  if (flags.hierarchy_round < 1 || flags.hierarchy_round > 10000) {
+    throw ConfigError(fmt::format("--hierarchy-round {}: expected a number from 1 to 10000",
+                                  flags.hierarchy_round));
+  }
   // Mistakes in settings come to light before hours of work.
   for (const std::string& name : tables) {
-    if (name != kCorrelation) (void)study::plan_cells(study::find_table(name), config);
+    if (name == kCorrelation || name == kHierarchy) continue;
+    (void)study::plan_cells(study::find_table(name), config);
   }
   create_folder(config.folder);
   keep_freed_memory();
@@ -244,6 +278,8 @@ int reproduce(const ReproduceFlags& flags) {
   for (const std::string& name : tables) {
     if (name == kCorrelation) {
       make_correlations(config, flags, deadline, outcome);
+    } else if (name == kHierarchy) {
+      make_hierarchies(config, flags, deadline, outcome);
     } else {
       make_runs(study::find_table(name), config, flags, deadline, outcome);
     }
@@ -280,13 +316,22 @@ Command add_reproduce(CLI::App& parent) {
                   "Rounds before the one that correlations are of (default: 3)")
       ->type_name("N")
       ->check(whole_number_problem);
+  app->add_option("--item", flags->item,
+                  "Id or title of the hierarchy's item (default: the most frequent one)")
+      ->type_name("ITEM");
+  app->add_option("--client", flags->client, "Whose helpers the hierarchy shows (default: 0)")
+      ->type_name("K")
+      ->check(whole_number_problem);
+  app->add_option("--hierarchy-round", flags->hierarchy_round, "In which round (default: 5)")
+      ->type_name("R")
+      ->check(whole_number_problem);
   app->add_option("--out", flags->out, "Folder of tables and runs (default: reproduction)")
       ->type_name("DIR");
   app->add_flag("--json", flags->is_json, "JSON on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the tables");
   app->footer(R"(
 Tables:  overall, relations, query, scorer, correlation, efficiency
-Figures: sensitivity
+Figures: hierarchy, sensitivity
 Methods run with the settings of configs/tuned/<data>/<method>.toml where there are any.
 Runs are kept below DIR and never repeated; each table is written as .md, .csv and .json.
 

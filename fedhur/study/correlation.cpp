@@ -5,9 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "fedhur/experiment/simulation.hpp"
 #include "fedhur/linalg/normalize.hpp"
-#include "fedhur/transport/in_process/in_process_federation.hpp"
+#include "fedhur/study/playing.hpp"
 
 namespace fedhur::study {
 namespace {
@@ -15,50 +14,6 @@ using experiment::Simulation;
 using Scores = MatrixOf<double>;  // targets x candidates
 constexpr std::array<const char*, 3> kParts = {"train", "valid", "test"};
 using Qualities = std::array<Eigen::VectorXd, 3>;  // by part, of every client; NaN without rows
-
-Simulation simulate(ConfigTable table, const std::vector<std::string>& assignments) {
-  for (const std::string& assignment : assignments) {
-    experiment::add_assignment(table, assignment);
-  }
-  experiment::ExperimentConfig config = experiment::read_experiment_config(table);
-  return experiment::make_simulation(table, std::move(config), std::nullopt);
-}
-
-// All that a round begins with.
-struct State {
-  NamedArrays server;
-  std::vector<client::PrivateState> clients;
-};
-
-State save(const Simulation& simulation) {
-  State state{.server = simulation.server->save(), .clients = {}};
-  for (const auto& client : simulation.clients) state.clients.push_back(client->inner().save());
-  return state;
-}
-
-void restore(const State& state, Simulation& simulation) {
-  simulation.server->restore(state.server);
-  for (std::size_t k = 0; k < state.clients.size(); ++k) {
-    simulation.clients[k]->inner().restore(state.clients[k]);
-  }
-}
-
-void play(Simulation& simulation, Round round) {
-  transport::InProcessFederation federation(simulation.client_methods(), simulation.executor,
-                                            simulation.config.wire.format);
-  (void)simulation.server->run_round(round, federation);
-}
-
-// The same clients under a server half with other settings, or one that is watched.
-void replace_server(Simulation& simulation, const methods::ConfiguredMethod& method,
-                    const methods::RoundWatcher* watcher) {
-  simulation.server =
-      method.make_server({.num_clients = static_cast<Index>(simulation.clients.size()),
-                          .num_items = simulation.dataset.num_items(),
-                          .rng = Rng(simulation.config.seed),
-                          .executor = &simulation.executor,
-                          .watcher = watcher});
-}
 
 // The scores of the round, each scope's standardised over candidates, and averaged over scopes.
 Scores scores_of(const ConfigTable& table, const std::string& relation, const State& state,
