@@ -25,8 +25,7 @@ void read_settings(ConfigTable& table, EvaluationConfig& config) {
   config.cutoffs.erase(repeated, config.cutoffs.end());
   if (!table.contains("evaluate.criterion")) {
     // The paper's f1@10, or the smallest cutoff where 10 is not among them.
-    const bool has_ten = std::count(config.cutoffs.begin(), config.cutoffs.end(), 10) > 0;
-    config.criterion = fmt::format("f1@{}", has_ten ? 10 : config.cutoffs.front());
+    config.criterion = fmt::format("f1@{}", headline_cutoff(config.cutoffs));
   }
   section.read("criterion", config.criterion);
   const auto known = QualitySums(config.cutoffs).means();
@@ -35,15 +34,20 @@ void read_settings(ConfigTable& table, EvaluationConfig& config) {
 }
 
 EvaluatingClient::EvaluatingClient(std::unique_ptr<client::Client> inner, data::ClientData data,
-                                   std::vector<Index> cutoffs)
-    : inner_(std::move(inner)), data_(std::move(data)), cutoffs_(std::move(cutoffs)) {}
+                                   std::vector<Index> cutoffs, Shared<ItemBins> bins)
+    : inner_(std::move(inner)),
+      data_(std::move(data)),
+      cutoffs_(std::move(cutoffs)),
+      bins_(std::move(bins)) {}
 
 Message EvaluatingClient::answer(const Message& request) {
   if (request.kind == "evaluate") {
-    const Quality quality = rank_all_users(inner_->recommender(), data_, cutoffs_);
+    const Quality quality = rank_all_users(inner_->recommender(), data_, cutoffs_, *bins_);
     Message reply{.kind = request.kind, .round = request.round, .arrays = {}};
     reply.arrays.set("valid", quality.valid.to_array());
     reply.arrays.set("test", quality.test.to_array());
+    reply.arrays.set("test_by_activity", quality.test_breakdown.by_activity());
+    reply.arrays.set("test_by_popularity", quality.test_breakdown.by_popularity());
     return reply;
   }
   if (request.kind == "keep") {
@@ -55,11 +59,13 @@ Message EvaluatingClient::answer(const Message& request) {
 
 Quality evaluate_clients(federation::Federation& federation, Round round,
                          const std::vector<Index>& cutoffs) {
-  Quality total{QualitySums(cutoffs), QualitySums(cutoffs)};
+  Quality total{QualitySums(cutoffs), QualitySums(cutoffs), Breakdown(headline_cutoff(cutoffs))};
   for (const auto& answer :
        ask_all(federation, {.kind = "evaluate", .round = round, .arrays = {}})) {
     total.valid.add_array(answer.message.arrays.doubles("valid"));
     total.test.add_array(answer.message.arrays.doubles("test"));
+    total.test_breakdown.add_arrays(answer.message.arrays.doubles("test_by_activity"),
+                                    answer.message.arrays.doubles("test_by_popularity"));
   }
   return total;
 }

@@ -21,7 +21,8 @@ void read_settings(ConfigTable& table, EvaluationConfig& config);
 class EvaluatingClient : public federation::ClientMethod {
  public:
   EvaluatingClient(std::unique_ptr<client::Client> inner, data::ClientData data,
-                   std::vector<Index> cutoffs);
+                   std::vector<Index> cutoffs,
+                   Shared<ItemBins> bins = std::make_shared<const ItemBins>());
   [[nodiscard]] message::Message answer(const message::Message& request) override;
 
   [[nodiscard]] const client::Client& inner() const { return *inner_; }
@@ -35,6 +36,7 @@ class EvaluatingClient : public federation::ClientMethod {
   std::unique_ptr<client::Client> inner_;
   data::ClientData data_;
   std::vector<Index> cutoffs_;
+  Shared<ItemBins> bins_;
   std::optional<client::PrivateState> kept_;
 };
 

@@ -63,11 +63,11 @@ std::vector<ItemId> top_items(std::span<const Real> scores, Index k) {
 }
 
 Quality rank_all_users(const model::Recommender& recommender, const data::ClientData& data,
-                       const std::vector<Index>& cutoffs) {
+                       const std::vector<Index>& cutoffs, const ItemBins& bins) {
   const Index num_users = recommender.num_users();
   const Index num_items = recommender.num_items();
   const Index longest = *std::max_element(cutoffs.begin(), cutoffs.end());
-  Quality quality{QualitySums(cutoffs), QualitySums(cutoffs)};
+  Quality quality{QualitySums(cutoffs), QualitySums(cutoffs), Breakdown(headline_cutoff(cutoffs))};
   Matrix block(std::min(num_users, kUsersPerBlock), num_items);
   for (Index first = 0; first < num_users; first += kUsersPerBlock) {
     const Index count = std::min(kUsersPerBlock, num_users - first);
@@ -82,7 +82,10 @@ Quality rank_all_users(const model::Recommender& recommender, const data::Client
       if (!valid.empty()) quality.valid.add(top_items(scores, longest), valid);
       if (test.empty()) continue;
       mask(scores, valid);
-      quality.test.add(top_items(scores, longest), test);
+      const std::vector<ItemId> ranked = top_items(scores, longest);
+      quality.test.add(ranked, test);
+      const auto num_train_rows = static_cast<Index>(data.train.of(user).size());
+      quality.test_breakdown.add(num_train_rows, ranked, test, bins);
     }
   }
   return quality;

@@ -5,7 +5,7 @@
 
 #include "fedhur/base/ids.hpp"
 #include "fedhur/data/client_data.hpp"
-#include "fedhur/evaluate/metrics.hpp"
+#include "fedhur/evaluate/breakdown.hpp"
 #include "fedhur/model/recommender.hpp"
 
 namespace fedhur::evaluate {
@@ -19,10 +19,12 @@ void mask(std::span<Real> scores, std::span<const ItemId> items);
 struct Quality {
   QualitySums valid;  // candidates: all but the training items
   QualitySums test;   // candidates: all but the training and validation items
+  Breakdown test_breakdown;
 };
 
-// Ranks all items for every user of a client and judges the lists.
+// Ranks all items for every user of a client and judges the lists. Without `bins` the breakdown is
+// of users alone.
 [[nodiscard]] Quality rank_all_users(const model::Recommender& recommender,
                                      const data::ClientData& data,
-                                     const std::vector<Index>& cutoffs);
+                                     const std::vector<Index>& cutoffs, const ItemBins& bins = {});
 }  // namespace fedhur::evaluate

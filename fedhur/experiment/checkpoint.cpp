@@ -10,7 +10,7 @@ namespace fedhur::experiment {
 namespace fs = std::filesystem;
 using client::PrivateState;
 namespace {
-constexpr std::uint32_t kMagic = 0x314b4846;  // "FHK1"
+constexpr std::uint32_t kMagic = 0x324b4846;  // "FHK2"
 constexpr const char* kSuffix = ".ckpt";
 
 void put_numbers(ByteSink& sink, const std::map<std::string, double>& numbers) {
@@ -40,6 +40,7 @@ void put_progress(ByteSink& sink, const Progress& progress) {
   put_numbers(sink, progress.seconds);
   sink.put(progress.bytes_up);
   sink.put(progress.bytes_down);
+  encode(progress.inside, sink);
 }
 
 Progress get_progress(ByteReader& reader) {
@@ -52,6 +53,7 @@ Progress get_progress(ByteReader& reader) {
   progress.seconds = get_numbers(reader);
   progress.bytes_up = reader.get<double>();
   progress.bytes_down = reader.get<double>();
+  progress.inside = decode_arrays(reader);
   return progress;
 }
 

@@ -22,6 +22,7 @@ struct Progress {
   std::map<std::string, double> seconds;  // total and by phase, over all sittings
   double bytes_up = 0.0;                  // of the method, over all clients and rounds
   double bytes_down = 0.0;
+  NamedArrays inside;  // of the best round, for report::InsideReport
 };
 
 // Writes checkpoints/round-<next_round>.ckpt, whole or not at all, then removes older ones.

@@ -16,6 +16,7 @@ struct Simulation {
   std::optional<DumpConfig> dump;
   std::optional<methods::RoundWatcher> watcher;  // if there is a dump
   data::Dataset dataset;
+  std::vector<Index> train_counts;  // training rows of every item, over all clients
   Executor executor;
   Clients clients;
   std::unique_ptr<federation::ServerMethod> server;

@@ -9,6 +9,7 @@
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/simulation.hpp"
 #include "fedhur/experiment/stored_model.hpp"
+#include "fedhur/report/inside_report.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
 
 namespace fedhur::experiment {
@@ -23,9 +24,14 @@ void inform(const TrainingHooks& hooks, const std::string& message) {
   if (hooks.on_info) hooks.on_info(message);
 }
 
+struct RoundOutcome {
+  RoundReport report;
+  NamedArrays inside;
+};
+
 // The method's round, then the evaluation of its outcome.
-RoundReport run_round(Round round, Simulation& simulation, const Progress& progress,
-                      federation::CountingFederation& federation, const TrainingHooks& hooks) {
+RoundOutcome run_round(Round round, Simulation& simulation, const Progress& progress,
+                       federation::CountingFederation& federation, const TrainingHooks& hooks) {
   const auto begin_phase = [&](const char* phase) {
     if (hooks.on_phase) hooks.on_phase(round, phase);
   };
@@ -53,18 +59,22 @@ RoundReport run_round(Round round, Simulation& simulation, const Progress& progr
   if (report.is_best) evaluate::keep_models(federation, round);
   report.seconds["evaluation"] = evaluation.seconds();
   for (const auto& [kind, bytes] : federation.take()) report.traffic[kind] = bytes;
-  return report;
+  notes.inside.set("test_by_activity", quality.test_breakdown.by_activity());
+  notes.inside.set("test_by_popularity", quality.test_breakdown.by_popularity());
+  return {.report = std::move(report), .inside = std::move(notes.inside)};
 }
 
 bool belongs_to_method(const std::string& kind) { return kind != "evaluate" && kind != "keep"; }
 
-void add_round(Progress& progress, const RoundReport& report, const std::string& criterion) {
+void add_round(Progress& progress, const RoundOutcome& outcome, const std::string& criterion) {
+  const RoundReport& report = outcome.report;
   progress.next_round = report.round + 1;
   if (report.is_best) {
     progress.best_round = report.round;
     progress.best_score = report.valid.at(criterion);
     progress.best_valid = report.valid;
     progress.best_test = report.test;
+    progress.inside = outcome.inside;
   }
   for (const auto& [phase, seconds] : report.seconds) progress.seconds[phase] += seconds;
   for (const auto& [kind, bytes] : report.traffic) {
@@ -135,10 +145,22 @@ report::RunResult make_result(const Progress& progress, const Simulation& simula
           .run = folder.path().string()};
 }
 
+void write_inside(const Progress& progress, const Simulation& simulation, const RunFolder& folder) {
+  const std::string json = report::to_json(report::InsideReport{
+      .round = progress.best_round,
+      .num_clients = static_cast<Index>(simulation.clients.size()),
+      .cutoff = evaluate::headline_cutoff(simulation.config.evaluation.cutoffs),
+      .arrays = progress.inside,
+      .dataset = simulation.dataset,
+      .train_counts = simulation.train_counts});
+  write_file_atomically(folder.inside(), json + "\n");
+}
+
 // The result comes last: a run folder with a result is whole.
 report::RunResult finish(const Progress& progress, const Simulation& simulation,
                          const RunFolder& folder, bool keeps_model) {
   if (keeps_model) write_model(folder.model(), simulation.dataset, simulation.clients);
+  write_inside(progress, simulation, folder);
   report::RunResult result = make_result(progress, simulation, folder);
   write_file_atomically(folder.result(), report::to_json(result) + "\n");
   for (const auto& entry : fs::directory_iterator(folder.checkpoints())) fs::remove(entry.path());
@@ -166,12 +188,14 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
   const auto save = [&] {
     const Stopwatch watch;
     write_checkpoint(folder.checkpoints(), progress, *simulation.server, simulation.clients);
+    write_inside(progress, simulation, folder);
     clock.note(watch.seconds());
   };
   while (!is_over(progress, simulation)) {
-    const RoundReport report =
+    const RoundOutcome outcome =
         run_round(progress.next_round, simulation, progress, federation, hooks);
-    add_round(progress, report, simulation.config.evaluation.criterion);
+    const RoundReport& report = outcome.report;
+    add_round(progress, outcome, simulation.config.evaluation.criterion);
     progress.seconds["total"] = seconds_before + sitting.seconds();
     folder.append_round(report);
     compare_with_record(report, record, hooks);

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "fedhur/base/named_arrays.hpp"
 #include "fedhur/federation/federation.hpp"
 
 namespace fedhur::federation {
@@ -11,6 +12,9 @@ struct RoundNotes {
   double loss = 0.0;                      // mean over this round's training samples
   std::map<std::string, double> seconds;  // by phase: local_training, server, fine_tuning
   std::map<std::string, double> numbers;  // whatever else the method measures
+  // How it looked inside, for methods with item groups or relations between clients: "item_groups"
+  // (a row per item, a column per level of groups) and what server::put_summaries() puts.
+  NamedArrays inside{};
 };
 
 class ServerMethod {

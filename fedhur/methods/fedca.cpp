@@ -12,6 +12,7 @@
 #include "fedhur/methods/method.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 #include "fedhur/server/composite_weights.hpp"
+#include "fedhur/server/relation_summary.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -228,6 +229,10 @@ class FedCaServer : public federation::ServerMethod {
     notes.numbers["own_weight"] = weights.diagonal().mean();
     notes.numbers["candidates"] =
         static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
+    // Weights among some of the clients are not those of the federation.
+    if (weights.rows() == context_.num_clients) {
+      server::put_summary(notes.inside, server::summarize_weights(weights));
+    }
     send_mixtures(answers, server::mix_tables(uploads.tables, weights, *context_.executor), round,
                   federation);
     notes.seconds["server"] = server.seconds();

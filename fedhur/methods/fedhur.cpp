@@ -214,7 +214,7 @@ class FedHurServer : public federation::ServerMethod {
       first_number.push_back(first_number.back() + linalg::packed_size(scope.num_members()));
     }
     Eigen::VectorXd entropy(hierarchy.num_scopes());
-    Eigen::VectorXd own_weight(hierarchy.num_scopes());
+    std::vector<server::WeightSummary> summaries(hierarchy.scopes.size());
     executor().for_each(hierarchy.num_scopes(), [&](Index scope) {
       const auto s = static_cast<std::size_t>(scope);
       auto [R, retrieval] = server::personalize_scope(
@@ -226,12 +226,12 @@ class FedHurServer : public federation::ServerMethod {
         residuals[k].middleCols(first_number[s], R.cols()) = R.row(static_cast<Index>(k));
       }
       entropy(scope) = server::relation_entropy(retrieval.aggregation_weights);
-      own_weight(scope) = retrieval.aggregation_weights.diagonal().mean();
+      summaries[s] = server::summarize_weights(retrieval.aggregation_weights);
       if (rounds_.watcher(round) == nullptr) retrieval.forget_pairs();
       retrievals[s] = std::move(retrieval);
     });
     notes.numbers["relation_entropy"] = entropy.mean();
-    notes.numbers["own_weight"] = own_weight.mean();
+    note_relations(hierarchy, summaries, notes);
     Residuals shared;
     for (Matrix& own : residuals) {
       shared.push_back(std::make_shared<const Matrix>(std::move(own)));

@@ -75,4 +75,19 @@ void show_relations(const RoundWatcher& watcher, const RoundView& view) {
     at += linalg::packed_size(m);
   }
 }
+
+void note_relations(const linalg::ItemHierarchy& hierarchy,
+                    const std::vector<server::WeightSummary>& summaries,
+                    federation::RoundNotes& notes) {
+  std::vector<Index> levels;
+  double own_weights = 0.0;
+  for (std::size_t s = 0; s < summaries.size(); ++s) {
+    levels.push_back(hierarchy.scopes[s].level);
+    own_weights += summaries[s].own;
+  }
+  notes.numbers["own_weight"] = own_weights / static_cast<double>(summaries.size());
+  server::put_summaries(notes.inside, summaries, levels);
+  linalg::HierarchyTable table = linalg::to_table(hierarchy);
+  if (table.members.cols() > 0) notes.inside.set("item_groups", std::move(table.members));
+}
 }  // namespace fedhur::methods

@@ -1,8 +1,10 @@
-// Shows a round of FedHUR to whoever watches it.
+// Shows a round of FedHUR to whoever watches it, and its outline to the report.
 #pragma once
+#include "fedhur/federation/server_method.hpp"
 #include "fedhur/linalg/relation_filter.hpp"
 #include "fedhur/methods/fedhur_config.hpp"
 #include "fedhur/methods/round_watcher.hpp"
+#include "fedhur/server/relation_summary.hpp"
 
 namespace fedhur::methods {
 struct RoundView {
@@ -19,4 +21,9 @@ struct RoundView {
 [[nodiscard]] std::string describe_config(const FedHurConfig& config, Index num_levels,
                                           const std::string& common);
 void show_relations(const RoundWatcher& watcher, const RoundView& view);
+
+// Item groups, and who helps whom at each of their levels; a summary per scope.
+void note_relations(const linalg::ItemHierarchy& hierarchy,
+                    const std::vector<server::WeightSummary>& summaries,
+                    federation::RoundNotes& notes);
 }  // namespace fedhur::methods

@@ -9,6 +9,7 @@
 #include "fedhur/client/neural_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/server/relation_summary.hpp"
 #include "fedhur/server/similarity_graph.hpp"
 
 namespace fedhur::methods {
@@ -175,6 +176,7 @@ class GpFedRecServer : public federation::ServerMethod {
         read_uploads(answers, context_.num_items, config_.training.embedding_dim, executor);
     const MatrixOf<double> weights =
         server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);
+    server::put_summary(notes.inside, server::summarize_weights(weights));
     const server::Uploads personalized =
         server::average_over_neighbors(uploads, weights, config_.graph.layers, executor);
     notes.numbers["neighbors"] =

@@ -31,6 +31,7 @@ void expect_same_outcome(const fs::path& a, const fs::path& b) {
   EXPECT_EQ(result_a.bytes_up, result_b.bytes_up);
   EXPECT_EQ(result_a.bytes_down, result_b.bytes_down);
   EXPECT_EQ(read_file(a / "model" / "model.bin"), read_file(b / "model" / "model.bin"));
+  EXPECT_EQ(read_text_file(a / "inside.json"), read_text_file(b / "inside.json"));
   const auto rounds_a = RunFolder::open(a).read_rounds();
   const auto rounds_b = RunFolder::open(b).read_rounds();
   ASSERT_EQ(rounds_a.size(), rounds_b.size());

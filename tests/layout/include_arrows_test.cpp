@@ -30,7 +30,7 @@ constexpr std::array kRows = {
     Row{"evaluate", "client federation data"},
     Row{"server", "linalg"},
     Row{"methods", "client server federation evaluate"},
-    Row{"report", "evaluate federation"},
+    Row{"report", "evaluate federation server"},
     Row{"transport", "federation message"},
     Row{"experiment", "methods report transport"},
     Row{"study", "experiment"},
