@@ -21,12 +21,12 @@ namespace {
 using report::Metrics;
 using report::RunResult;
 using Json = nlohmann::ordered_json;
-using Runs = std::vector<ComparedRun>;
+using Runs = std::vector<RunRecord>;
 using Row = std::vector<std::string>;
 
 std::vector<std::string> all_metric_names(const Runs& runs, Metrics RunResult::*part) {
   std::vector<Metrics> metrics;
-  for (const ComparedRun& run : runs) metrics.push_back(run.result.*part);
+  for (const RunRecord& run : runs) metrics.push_back(run.result.*part);
   return metric_names(metrics);
 }
 
@@ -35,19 +35,19 @@ Row describe_runs(const Runs& runs, const std::string& label,
                   const std::function<std::string(const RunResult&)>& value) {
   Row row = {label};
   // A space where a metric may have its mark.
-  for (const ComparedRun& run : runs) row.push_back(value(run.result) + " ");
+  for (const RunRecord& run : runs) row.push_back(value(run.result) + " ");
   return row;
 }
 
 Row metric_row(const Runs& runs, const std::string& part_name, Metrics RunResult::*part,
                const std::string& name) {
   double best = -INFINITY;
-  for (const ComparedRun& run : runs) {
+  for (const RunRecord& run : runs) {
     const Metrics& metrics = run.result.*part;
     if (metrics.contains(name)) best = std::fmax(best, metrics.at(name));
   }
   Row row = {part_name + " " + name};
-  for (const ComparedRun& run : runs) {
+  for (const RunRecord& run : runs) {
     const Metrics& metrics = run.result.*part;
     const bool is_best = runs.size() > 1 && metrics.contains(name) && metrics.at(name) == best;
     row.push_back(format_metric(metrics, name) + (is_best ? "*" : " "));
@@ -62,7 +62,7 @@ double total_seconds(const RunResult& result) {
 
 std::vector<Row> table_of(const Runs& runs) {
   std::vector<Row> rows = {{""}};
-  for (const ComparedRun& run : runs) rows[0].push_back(printable(run.name) + " ");
+  for (const RunRecord& run : runs) rows[0].push_back(printable(run.name) + " ");
   const auto add = [&](const char* label,
                        const std::function<std::string(const RunResult&)>& value) {
     rows.push_back(describe_runs(runs, label, value));
@@ -150,7 +150,7 @@ std::string format_text(const Comparison& comparison, std::size_t width) {
   text += format_groups(comparison);
   if (comparison.settings.empty()) return text;
   std::vector<Row> rows = {{""}};
-  for (const ComparedRun& run : comparison.runs) rows[0].push_back(printable(run.name));
+  for (const RunRecord& run : comparison.runs) rows[0].push_back(printable(run.name));
   for (const DifferingSetting& setting : comparison.settings) {
     Row& row = rows.emplace_back(Row{setting.key});
     for (const std::string& value : setting.values) row.push_back(printable(value));
@@ -160,7 +160,7 @@ std::string format_text(const Comparison& comparison, std::size_t width) {
 
 std::string format_json(const Comparison& comparison) {
   Json json = {{"runs", Json::array()}, {"differing_settings", Json::object()}};
-  for (const ComparedRun& run : comparison.runs) {
+  for (const RunRecord& run : comparison.runs) {
     Json entry = Json::parse(report::to_json(run.result));
     entry["name"] = run.name;
     entry["data_sha256"] = run.data_sha256;
@@ -198,7 +198,7 @@ std::string format_csv(const Runs& runs) {
   const auto number = [](const Metrics& metrics, const std::string& name) {
     return metrics.contains(name) ? fmt::format(",{}", metrics.at(name)) : std::string(",");
   };
-  for (const ComparedRun& run : runs) {
+  for (const RunRecord& run : runs) {
     const RunResult& r = run.result;
     text += fmt::format("{},{},{},{},{},{},{},{},{}", csv_field(run.name, ','),
                         csv_field(r.method, ','), csv_field(r.data, ','), r.seed, r.num_clients,

@@ -10,6 +10,7 @@
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
 #include "apps/progress.hpp"
+#include "apps/report.hpp"
 #include "apps/result_text.hpp"
 #include "apps/run_log.hpp"
 #include "apps/text.hpp"
@@ -45,6 +46,17 @@ class FreshFolder {
   const RunFolder* folder_;
 };
 
+// What cannot be drawn is no reason to call a run failed that has all its results on disk.
+void write_report(const RunFolder& folder, RunLog& log) {
+  try {
+    std::vector<std::string> warnings;
+    log.note(fmt::format("report: {}", write_run_report(folder.path(), warnings).string()));
+    for (const std::string& warning : warnings) log.warn(warning);
+  } catch (const std::exception& error) {
+    log.warn(fmt::format("no report was written: {}", error.what()));
+  }
+}
+
 // Calls `start` with hooks that log and show progress, and leave at Ctrl-C.
 template <class Start>
 TrainingOutcome watch(const RunFolder& folder, const TrainFlags& flags, const Start& start) {
@@ -78,6 +90,8 @@ TrainingOutcome watch(const RunFolder& folder, const TrainFlags& flags, const St
     display.clear();
     if (outcome.was_interrupted) {
       log.note(fmt::format("interrupted after round {}", outcome.result.num_rounds));
+    } else {
+      write_report(folder, log);
     }
     return outcome;
   } catch (const std::exception& error) {
@@ -96,6 +110,9 @@ int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainF
   print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
   if (!flags.is_json && !flags.is_quiet) {
     say(fmt::format("recommendations: fedhur recommend {} --user ID\n", path));
+    if (std::filesystem::is_regular_file(folder.report())) {
+      say(fmt::format("report: {}\n", folder.report().string()));
+    }
   }
   return ExitCode::done;
 }

@@ -52,13 +52,15 @@ void check_same_data(const std::filesystem::path& manifest, const data::Dataset&
   }
 }
 
-void begin_sitting(const std::filesystem::path& manifest, const data::Dataset& dataset,
-                   std::uint64_t seed, Index threads, Round first_round) {
+void begin_sitting(const std::filesystem::path& manifest, const Sitting& sitting,
+                   const data::Dataset& dataset) {
   Json json;
   if (std::filesystem::exists(manifest)) {
     json = read_json(manifest);
   } else {
-    json["seed"] = seed;
+    json["method"] = sitting.method;
+    json["seed"] = sitting.seed;
+    json["clients"] = sitting.num_clients;
     json["version"] = version();
     json["compiler"] = FEDHUR_COMPILER;
     json["build"] = FEDHUR_BUILD_TYPE;
@@ -73,8 +75,10 @@ void begin_sitting(const std::filesystem::path& manifest, const data::Dataset& d
     json["end"] = nullptr;
     json["sittings"] = Json::array();
   }
-  json["sittings"].push_back(
-      {{"first_round", first_round + 1}, {"threads", threads}, {"start", now()}, {"end", nullptr}});
+  json["sittings"].push_back({{"first_round", sitting.first_round + 1},
+                              {"threads", sitting.num_threads},
+                              {"start", now()},
+                              {"end", nullptr}});
   write_json(manifest, json);
 }
 

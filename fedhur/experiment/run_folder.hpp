@@ -26,6 +26,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path manifest() const { return path_ / "manifest.json"; }
   [[nodiscard]] std::filesystem::path rounds() const { return path_ / "rounds.jsonl"; }
   [[nodiscard]] std::filesystem::path inside() const { return path_ / "inside.json"; }
+  [[nodiscard]] std::filesystem::path report() const { return path_ / "report.html"; }
   [[nodiscard]] std::filesystem::path result() const { return path_ / "result.json"; }
   [[nodiscard]] std::filesystem::path model() const { return path_ / "model"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }

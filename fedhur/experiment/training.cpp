@@ -64,8 +64,6 @@ RoundOutcome run_round(Round round, Simulation& simulation, const Progress& prog
   return {.report = std::move(report), .inside = std::move(notes.inside)};
 }
 
-bool belongs_to_method(const std::string& kind) { return kind != "evaluate" && kind != "keep"; }
-
 void add_round(Progress& progress, const RoundOutcome& outcome, const std::string& criterion) {
   const RoundReport& report = outcome.report;
   progress.next_round = report.round + 1;
@@ -78,7 +76,7 @@ void add_round(Progress& progress, const RoundOutcome& outcome, const std::strin
   }
   for (const auto& [phase, seconds] : report.seconds) progress.seconds[phase] += seconds;
   for (const auto& [kind, bytes] : report.traffic) {
-    if (!belongs_to_method(kind)) continue;
+    if (!report::belongs_to_method(kind)) continue;
     progress.bytes_up += static_cast<double>(bytes.up);
     progress.bytes_down += static_cast<double>(bytes.down);
   }
@@ -167,6 +165,14 @@ report::RunResult finish(const Progress& progress, const Simulation& simulation,
   return result;
 }
 
+Sitting describe_sitting(const Simulation& simulation, Round first_round) {
+  return {.method = simulation.config.method,
+          .seed = simulation.config.seed,
+          .num_clients = static_cast<Index>(simulation.clients.size()),
+          .num_threads = simulation.executor.num_threads(),
+          .first_round = first_round};
+}
+
 // A dump that was asked for and never came should not go unnoticed.
 void report_missing_dump(const Simulation& simulation, Round rounds_done,
                          const TrainingHooks& hooks) {
@@ -224,8 +230,7 @@ TrainingOutcome train(ConfigTable& table, const RunFolder& folder, const Trainin
   if (dump) check_dump(*dump, config);
   Simulation simulation = make_simulation(table, std::move(config), dump);
   if (dump) create_folder(*dump);
-  begin_sitting(folder.manifest(), simulation.dataset, simulation.config.seed,
-                simulation.executor.num_threads(), 0);
+  begin_sitting(folder.manifest(), describe_sitting(simulation, 0), simulation.dataset);
   write_file_atomically(folder.config(), to_toml(table));
   inform(hooks, describe(simulation));
   if (simulation.dataset.skipped_rows > 0) {
@@ -252,8 +257,8 @@ TrainingOutcome resume(const RunFolder& folder, Index threads, const TrainingHoo
       restore_checkpoint(folder.checkpoints(), *simulation.server, simulation.clients)
           .value_or(Progress{});
   inform(hooks, fmt::format("going on with round {}", progress.next_round + 1));
-  begin_sitting(folder.manifest(), simulation.dataset, simulation.config.seed,
-                simulation.executor.num_threads(), progress.next_round);
+  begin_sitting(folder.manifest(), describe_sitting(simulation, progress.next_round),
+                simulation.dataset);
   return run(simulation, std::move(progress), folder, hooks, sitting);
 }
 }  // namespace fedhur::experiment

@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "fedhur/base/ids.hpp"
 #include "fedhur/federation/traffic.hpp"
@@ -37,6 +38,11 @@ struct RunResult {
   double peak_rss_mb = 0.0;
   std::string run;  // the run folder
 };
+
+// Messages of other kinds are asked for by the experiment, to evaluate; no traffic of a method.
+[[nodiscard]] inline bool belongs_to_method(std::string_view kind) {
+  return kind != "evaluate" && kind != "keep";
+}
 
 [[nodiscard]] std::string to_json(const RoundReport& report);  // one line
 [[nodiscard]] RoundReport round_report_from_json(

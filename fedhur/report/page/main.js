@@ -1,0 +1,89 @@
+// Puts the sections together; the live page calls refresh() when something is new.
+const noInside =
+    'The run has not written the inside of a round yet; that comes with its first checkpoint.';
+
+// One view at a time, of the groups whose runs have this part of the inside.
+function createViews(body, part, missing, create) {
+  const find = (group) => group.runs.find((run) => run.inside && run.inside[part]);
+  const able = groups.filter(find);
+  if (able.length === 0) {
+    body.append(el('p', {class: 'note'}, insideGroups().length > 0 ? missing : noInside));
+    return;
+  }
+  const place = el('div');
+  const note = el('p', {class: 'note'});
+  const show = (index) => {
+    const run = find(groups[index]);
+    place.replaceChildren();
+    create(place, run);
+    note.textContent = `At round ${run.inside.round}, the best${run.finished ? '' : ' so far'}${
+        hasSeveral ? `, of ${run.name}` : ''}.`;
+  };
+  const options = able.map((group) => [String(group.index), group.label]);
+  if (able.length > 1) {
+    const select = selection('Of', options, options[0][0], (index) => show(Number(index)));
+    body.append(el('div', {class: 'controls'}, select));
+  }
+  body.append(place, note);
+  show(able[0].index);
+}
+
+function createRelations(body) {
+  createViews(body, 'relations', 'Here no client has weights for others.', (place, run) => {
+    const [left, right] = [el('div'), el('div', {}, el('h3', {}, 'Weights by size'))];
+    place.append(el('div', {class: 'panels'}, left, right));
+    createHeatMap(left, run.inside, run.result.clients);
+    createSpread(right, run.inside);
+  });
+}
+function createItems(body) {
+  createViews(body, 'hierarchy', 'Here items are not grouped.', (place, run) => {
+    createHierarchyView(place, run.inside.hierarchy);
+  });
+}
+function createUsersOrNote(body) {
+  if (insideGroups().length > 0)
+    createUsers(body);
+  else
+    body.append(el('p', {class: 'note'}, noInside));
+}
+
+// A section is made by its function, which may return another that draws it again with every round.
+// Those of the inside are made anew when there is a new one.
+const sections = [
+  {id: 'quality', title: 'Quality', create: createQuality},
+  {id: 'users', title: 'Users and items', create: createUsersOrNote, isInside: true},
+  {id: 'relations', title: 'Who helps whom', create: createRelations, isInside: true},
+  {id: 'items', title: 'Item groups', create: createItems, isInside: true},
+  {id: 'time', title: 'Time', create: createTime},
+  {id: 'traffic', title: 'Traffic', create: createTraffic},
+  {id: 'measures', title: 'Inside the rounds', create: createMeasures},
+  {id: 'settings', title: 'Settings', create: createSettings},
+  {id: 'environment', title: 'Environment and data', create: createEnvironment},
+];
+if (report.runs.length > 1) {
+  sections.unshift({id: 'results', title: 'Results', create: createResults});
+}
+
+for (const section of sections) {
+  const {id, title} = section;
+  section.body = el('div');
+  const heading = el('h2', {id: `${id}-title`}, title);
+  document.getElementById('main').append(
+      el('section', {id, 'aria-labelledby': `${id}-title`}, heading, section.body));
+  document.getElementById('contents').append(el('a', {href: `#${id}`}, title));
+  section.update = section.create(section.body);
+}
+
+function refresh(hasNewInside) {
+  drawTop();
+  for (const section of sections) {
+    if (section.isInside && hasNewInside) {
+      section.body.replaceChildren();
+      section.update = section.create(section.body);
+    }
+    if (section.update) section.update();
+  }
+}
+refresh(false);
+document.getElementById('colophon').textContent = `fedhur ${report.version}`;

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+
+#include "process.hpp"
+
+namespace fedhur::tests {
+namespace {
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// What the page is about: the JSON in it.
+json data_of(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t at = page.find(begin);
+  EXPECT_NE(at, std::string::npos);
+  const std::size_t first = at + begin.size();
+  return json::parse(page.substr(first, page.find("</script>", first) - first));
+}
+
+TEST(Report, IsThereAfterTraining) {
+  const Workplace place;
+  const Finished trained = place.train("run");
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("report: run/report.html"));
+  const json data = data_of(place.read("run/report.html"));
+  ASSERT_EQ(data.at("runs").size(), 1U);
+  const json& run = data.at("runs")[0];
+  EXPECT_EQ(run.at("name"), "run");
+  EXPECT_EQ(run.at("finished"), true);
+  EXPECT_EQ(run.at("rounds").size(), 3U);
+  EXPECT_EQ(run.at("result"), json::parse(place.read("run/result.json")));
+  EXPECT_EQ(run.at("inside"), json::parse(place.read("run/inside.json")));
+  EXPECT_EQ(run.at("settings").at("stop.max_rounds"), "3");
+  EXPECT_EQ(run.at("manifest").at("clients"), 7);
+
+  // Without a result on standard output changing for it.
+  const Finished quiet = place.train("quiet", {"--quiet"});
+  EXPECT_THAT(quiet.err, IsEmpty());
+  EXPECT_TRUE(place.has("quiet/report.html"));
+}
+
+TEST(Report, ThatCannotBeWrittenDoesNotFailTheTraining) {
+  const Workplace place;
+  ASSERT_EQ(place.train("run").exit_code, 0);
+  std::filesystem::remove(place / "run/report.html");
+  std::filesystem::create_directory(place / "run/report.html");
+  const Finished finished = place.fedhur({"train", "--resume", "run"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("warning: no report was written"));
+  EXPECT_THAT(finished.err, Not(HasSubstr("report: run/report.html")));
+  EXPECT_THAT(finished.out, HasSubstr("run folder: run"));
+  EXPECT_FALSE(place.has("run/report.html.part"));
+}
+
+TEST(Report, IsWrittenIntoEveryRunOrOneFileForAll) {
+  const Workplace place;
+  ASSERT_EQ(place.train("a", {"--seed", "1"}).exit_code, 0);
+  ASSERT_EQ(place.train("b", {"--seed", "2"}).exit_code, 0);
+  ASSERT_EQ(place.train("c", {"--seed", "1", "--method", "fedmf"}).exit_code, 0);
+  place.write("a/report.html", "old");
+  const Finished each = place.fedhur({"report", "a", "b/"});
+  EXPECT_EQ(each.exit_code, 0) << each.err;
+  EXPECT_EQ(each.out, "report: a/report.html\nreport: b/report.html\n");
+  EXPECT_EQ(data_of(place.read("a/report.html")).at("runs")[0].at("name"), "a");
+
+  const Finished all = place.fedhur({"report", "a", "b", "c", "--out", "all.html", "--json"});
+  EXPECT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(json::parse(all.out), json::parse(R"({"reports": ["all.html"]})"));
+  EXPECT_THAT(all.err, HasSubstr("seeds differ"));
+  const json data = data_of(place.read("all.html"));
+  EXPECT_EQ(data.at("groups"), json::parse("[[0, 1], [2]]"));
+  EXPECT_THAT(data.at("warnings")[0].get<std::string>(), HasSubstr("seeds differ"));
+  EXPECT_TRUE(data.at("runs")[0].at("inside").contains("relations"));
+  EXPECT_FALSE(data.at("runs")[1].at("inside").contains("relations")) << "of the same group";
+  EXPECT_TRUE(data.at("runs")[1].at("inside").contains("activity"));
+
+  const Finished again = place.fedhur({"report", "a", "--out", "all.html"});
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("--force"));
+  EXPECT_EQ(place.fedhur({"report", "a", "--out", "all.html", "--force"}).exit_code, 0);
+}
+
+TEST(Report, ShowsARunThatIsNotFinished) {
+  const Workplace place;
+  ASSERT_EQ(place.train("run").exit_code, 0);
+  const json whole = data_of(place.read("run/report.html")).at("runs")[0];
+  std::filesystem::remove(place / "run/result.json");
+  ASSERT_EQ(place.fedhur({"report", "run"}).exit_code, 0);
+  json part = data_of(place.read("run/report.html")).at("runs")[0];
+  EXPECT_EQ(part.at("finished"), false);
+  for (const char* key : {"method", "data", "seed", "clients", "users", "items", "rounds",
+                          "best_round", "valid", "test", "bytes_per_client_round", "run"}) {
+    EXPECT_EQ(part.at("result").at(key), whole.at("result").at(key)) << key;
+  }
+
+  // Before the first round there is hardly anything.
+  std::filesystem::remove(place / "run/inside.json");
+  std::filesystem::remove(place / "run/rounds.jsonl");
+  ASSERT_EQ(place.fedhur({"report", "run"}).exit_code, 0);
+  part = data_of(place.read("run/report.html")).at("runs")[0];
+  EXPECT_TRUE(part.at("rounds").empty());
+  EXPECT_TRUE(part.at("inside").is_null());
+}
+
+TEST(Report, TakesTitlesOfAnyBytes) {
+  const Workplace place;
+  std::string rows = "user,item\n";
+  for (int user = 0; user < 12; ++user) {
+    for (int item = 0; item < 9; ++item) rows += fmt::format("u{},i{}\n", user, (user + item) % 13);
+  }
+  place.write("data.csv", rows);
+  place.write("items.csv", "item,title\ni0,\"</script><script>alert('x')</script> caf\xc3\xa9\"\n");
+  const Finished trained = place.fedhur({"train", "--data", "data.csv", "--out", "run", "--set",
+                                         "clients.count=3", "--set", "stop.max_rounds=2"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const std::string page = place.read("run/report.html");
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+  EXPECT_THAT(data_of(page).dump(), HasSubstr("</script><script>alert('x')</script> caf\xc3\xa9"));
+}
+
+TEST(Report, SaysWhatIsWrong) {
+  const Workplace place;
+  ASSERT_EQ(place.train("run").exit_code, 0);
+  EXPECT_EQ(place.fedhur({"report"}).exit_code, 2);
+  const Finished nowhere = place.fedhur({"report", "nowhere"});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("nowhere is not a run folder"));
+  EXPECT_FALSE(place.has("nowhere"));
+  EXPECT_EQ(place.fedhur({"report", "run", "--out", "no/such/folder.html"}).exit_code, 2);
+  place.write("run/inside.json", "{\"round\": 3,");
+  const Finished damaged = place.fedhur({"report", "run"});
+  EXPECT_EQ(damaged.exit_code, 3);
+  EXPECT_THAT(damaged.err, HasSubstr("inside.json of run"));
+  place.write("run/manifest.json", "[]");
+  const Finished foreign = place.fedhur({"report", "run"});
+  EXPECT_EQ(foreign.exit_code, 3);
+  EXPECT_THAT(foreign.err, HasSubstr("run/manifest.json"));
+}
+}  // namespace
+}  // namespace fedhur::tests
