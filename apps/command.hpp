@@ -23,6 +23,7 @@ struct Command {
 [[nodiscard]] Command add_recommend(CLI::App& parent);
 [[nodiscard]] Command add_compare(CLI::App& parent);
 [[nodiscard]] Command add_report(CLI::App& parent);
+[[nodiscard]] Command add_watch(CLI::App& parent);
 [[nodiscard]] Command add_reproduce(CLI::App& parent);
 [[nodiscard]] std::vector<Command> add_data(CLI::App& parent);  // one per subcommand of `data`
 }  // namespace fedhur::apps

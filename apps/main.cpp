@@ -19,13 +19,14 @@ constexpr const char* kExamples = R"(Examples:
   fedhur recommend runs/fedhur-0001 --user 1
   fedhur compare runs/*
   fedhur report runs/* --out comparison.html       charts of all of them
+  fedhur watch runs/fedhur-0001                    the same of a run while it goes on
   fedhur data inspect ratings.csv
 
 'fedhur COMMAND --help' tells more about each.)";
 
 std::vector<Command> add_commands(CLI::App& app) {
   std::vector<Command> commands = {add_train(app), add_recommend(app), add_compare(app),
-                                   add_report(app), add_reproduce(app)};
+                                   add_report(app), add_watch(app), add_reproduce(app)};
   for (Command& command : add_data(app)) commands.push_back(std::move(command));
   return commands;
 }

@@ -10,4 +10,14 @@ namespace fedhur::apps {
 // the first keeps item groups and relations, which are long.
 [[nodiscard]] std::string page_data(const std::vector<RunRecord>& runs,
                                     const std::vector<std::string>& warnings);
+
+// How much of a run a live page has.
+struct PageState {
+  std::size_t sittings = 0;  // a new one may have taken rounds back
+  std::size_t rounds = 0;
+  std::string inside;  // stands for what is in inside.json; empty: nothing
+};
+// The data of a page that goes on asking, and what is new since its last question.
+[[nodiscard]] std::string live_data(const RunRecord& run);
+[[nodiscard]] std::string update_data(const RunRecord& run, const PageState& known);
 }  // namespace fedhur::apps

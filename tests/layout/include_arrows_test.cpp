@@ -53,6 +53,7 @@ constexpr std::array kLibraries = {
     Library{"toml++/", "fedhur/experiment/"},
     Library{"CLI/", "apps/"},
     Library{"spdlog/", "apps/"},
+    Library{"httplib.h", "apps/live_server.cpp"},
     Library{"grpc", "fedhur/transport/"},
     Library{"google/protobuf/", "fedhur/transport/"},
     Library{"mpi.h", "fedhur/transport/"},
@@ -60,9 +61,9 @@ constexpr std::array kLibraries = {
 };
 
 // Not libraries: the operating system and the compiler.
-constexpr std::array<std::string_view, 12> kSystem = {
-    "sys/",     "unistd.h", "fcntl.h",   "signal.h", "poll.h",      "netdb.h",
-    "netinet/", "arpa/",    "ifaddrs.h", "malloc.h", "xmmintrin.h", "immintrin.h",
+constexpr std::array<std::string_view, 13> kSystem = {
+    "sys/",  "unistd.h",  "fcntl.h",  "signal.h",    "poll.h",      "netdb.h",   "netinet/",
+    "arpa/", "ifaddrs.h", "malloc.h", "xmmintrin.h", "immintrin.h", "pthread.h",
 };
 
 // Nothing under fedhur/ prints, reads the environment or ends the process.

@@ -57,9 +57,14 @@ function ramp() {
   return el('div', {'aria-hidden': 'true'}, bar, el('div', {class: 'ramp-ticks'}, ...ticks));
 }
 
+const heatView = {
+  order: 'number'
+};  // lasts when the live page draws another round
+
 function createHeatMap(body, inside, clients) {
   const {levels, clients_per_block: size} = inside.relations;
-  const view = {level: levels.length - 1, order: 'number', row: -1, col: -1};
+  if (!(heatView.level < levels.length)) heatView.level = levels.length - 1;
+  const view = Object.assign(heatView, {row: -1, col: -1});
   const canvas = el('canvas', {role: 'img', tabindex: 0});
   const key = el('div');
   let order = [];
@@ -140,7 +145,7 @@ function createHeatMap(body, inside, clients) {
     goTo(Math.max(0, view.row + down), Math.max(0, view.col + right));
     event.preventDefault();
   });
-  darkScheme.addEventListener('change', draw);
+  darkScheme.onchange = draw;
 
   const choose = (name) => (value) => {
     view[name] = value;

@@ -78,7 +78,10 @@ for (const section of sections) {
 function refresh(hasNewInside) {
   drawTop();
   for (const section of sections) {
-    if (section.isInside && hasNewInside) {
+    section.isStale = section.isInside && (hasNewInside || section.isStale);
+    // Nobody loses what they are looking at.
+    if (section.isStale && !section.body.contains(document.activeElement)) {
+      section.isStale = false;
       section.body.replaceChildren();
       section.update = section.create(section.body);
     }

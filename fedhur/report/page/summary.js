@@ -3,7 +3,10 @@ function stateOf(run) {
   if (run.finished) return ['finished', ''];
   const done = run.rounds.length === 0 ? 'before its first round' :
                                          `after round ${run.rounds[run.rounds.length - 1].round}`;
-  return report.live ? ['running', 'open'] : [`not finished: ${done}`, 'open'];
+  const sittings = run.manifest.sittings || [];
+  const hasStopped = sittings.length > 0 && sittings[sittings.length - 1].end;
+  if (report.live && !hasStopped) return [`live: round ${run.rounds.length + 1}`, 'open'];
+  return [`${hasStopped ? 'stopped' : 'not finished:'} ${done}`, 'open'];
 }
 function sizeOf(run) {
   const {users, items, clients} = run.result;
