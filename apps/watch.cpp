@@ -86,8 +86,8 @@ Command add_watch(CLI::App& parent) {
 Shows the page of 'fedhur report' and adds every round when it is finished. It only reads the run
 folder, and answers only to this machine. The run may be finished, or not have begun its first round.
 
-Example:
-  fedhur train --out runs/first & fedhur watch runs/first)");
+Example, in a second terminal:
+  fedhur watch runs/fedhur-0001)");
   return {.app = app, .run = [flags] { return watch(*flags); }};
 }
 }  // namespace fedhur::apps

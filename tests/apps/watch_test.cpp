@@ -32,7 +32,7 @@ class Watcher {
         "try:\n  a=urllib.request.urlopen(r);print(a.status,a.read().decode())\n"
         "except urllib.error.HTTPError as e:\n  print(e.code,e.read().decode())\n";
     place_.write("get.py", code);
-    return place_.shell("python3 get.py '" + address_ + path + "' '" + host + "'").out;
+    return place_.shell("no_proxy='*' python3 get.py '" + address_ + path + "' '" + host + "'").out;
   }
   [[nodiscard]] json update(const std::string& question) const {
     return json::parse(get("update?" + question).substr(4));
