@@ -1,4 +1,4 @@
-// fedhur report: runs as one HTML file.
+// fedhur report: runs as one HTML file, or as figures for a paper.
 #include "apps/report.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/figures.hpp"
+#include "apps/gnuplot.hpp"
 #include "apps/output.hpp"
 #include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
@@ -19,45 +21,83 @@ namespace {
 struct ReportFlags {
   std::vector<std::string> runs;
   std::string out;
+  std::string svg;  // folders for figures
+  std::string png;
+  std::string pdf;
   bool is_forced = false;
   bool is_json = false;
   bool is_quiet = false;
+
+  [[nodiscard]] bool wants_figures() const { return !svg.empty() || !png.empty() || !pdf.empty(); }
 };
 
-fs::path write_comparison(const ReportFlags& flags, std::vector<std::string>& warnings) {
-  check_output_file(flags.out, flags.is_forced, {});
+struct Written {
+  std::vector<std::string> reports;
+  std::vector<std::string> figures;
+  std::vector<std::string> warnings;
+};
+
+void write_figures(const std::vector<RunRecord>& runs, FigureFormat format, const char* ending,
+                   const fs::path& folder, Written& written) {
+  if (folder.empty()) return;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw ConfigError(
+        fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
+  }
+  for (const Figure& figure : draw_figures(runs, format)) {
+    const fs::path file = folder / (figure.name + ending);
+    write_file_atomically(file, run_gnuplot(figure.script));
+    // To be changed and drawn again: gnuplot quality.svg.gp > quality.svg
+    write_file_atomically(file.string() + ".gp", figure.script);
+    written.figures.push_back(file.string());
+  }
+}
+
+// One page, figures, or both, of all runs.
+void write_comparison(const ReportFlags& flags, Written& written) {
+  if (!flags.out.empty()) check_output_file(flags.out, flags.is_forced, {});
   std::vector<RunRecord> runs;
-  for (const std::string& run : flags.runs) runs.push_back(read_run(run, warnings));
+  for (const std::string& run : flags.runs) runs.push_back(read_run(run, written.warnings));
   shorten_names(runs);
   const std::vector<std::string> unfair = find_unfairness(runs);
-  write_file_atomically(flags.out, report::make_page(page_data(runs, unfair)));
-  warnings.insert(warnings.end(), unfair.begin(), unfair.end());
-  return flags.out;
+  if (!flags.out.empty()) {
+    write_file_atomically(flags.out, report::make_page(page_data(runs, unfair)));
+    written.reports.push_back(flags.out);
+  }
+  write_figures(runs, FigureFormat::svg, ".svg", flags.svg, written);
+  write_figures(runs, FigureFormat::png, ".png", flags.png, written);
+  write_figures(runs, FigureFormat::pdf, ".pdf", flags.pdf, written);
+  written.warnings.insert(written.warnings.end(), unfair.begin(), unfair.end());
+}
+
+void tell(const Written& written, const ReportFlags& flags) {
+  for (const std::string& warning : written.warnings) {
+    if (!flags.is_quiet) say(fmt::format("fedhur: warning: {}\n", warning));
+  }
+  if (flags.is_json) {
+    const nlohmann::json json = {{"reports", written.reports}, {"figures", written.figures}};
+    print(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return;
+  }
+  for (const std::string& file : written.reports) print(fmt::format("report: {}\n", file));
+  for (const std::string& file : written.figures) print(fmt::format("figure: {}\n", file));
 }
 
 int report(const ReportFlags& flags) {
   if (flags.runs.empty()) {
     throw ConfigError("run folders are missing, as in 'fedhur report runs/fedhur-0001'");
   }
-  std::vector<std::string> warnings;
-  std::vector<std::string> written;
-  if (!flags.out.empty()) {
-    written.push_back(write_comparison(flags, warnings).string());
+  Written written;
+  if (!flags.out.empty() || flags.wants_figures()) {
+    write_comparison(flags, written);
   } else {
     for (const std::string& run : flags.runs) {
-      written.push_back(write_run_report(run, warnings).string());
+      written.reports.push_back(write_run_report(run, written.warnings).string());
     }
   }
-  for (const std::string& warning : warnings) {
-    if (!flags.is_quiet) say(fmt::format("fedhur: warning: {}\n", warning));
-  }
-  if (flags.is_json) {
-    print(nlohmann::json{{"reports", written}}.dump(-1, ' ', false,
-                                                    nlohmann::json::error_handler_t::replace) +
-          "\n");
-  } else {
-    for (const std::string& file : written) print(fmt::format("report: {}\n", file));
-  }
+  tell(written, flags);
   return ExitCode::done;
 }
 }  // namespace
@@ -72,21 +112,28 @@ fs::path write_run_report(const fs::path& run, std::vector<std::string>& warning
 
 Command add_report(CLI::App& parent) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App* app = parent.add_subcommand("report", "Runs as an HTML page with charts");
+  CLI::App* app =
+      parent.add_subcommand("report", "Runs as an HTML page with charts, or as figures");
   app->add_option("runs", flags->runs, "Run folders")->type_name("RUN");
   app->add_option("--out", flags->out,
                   "One page of all runs, compared (default: report.html in each run folder)")
       ->type_name("FILE.html");
+  app->add_option("--svg", flags->svg, "Figures instead, drawn by gnuplot into this folder")
+      ->type_name("DIR");
+  app->add_option("--png", flags->png, "The same as PNG")->type_name("DIR");
+  app->add_option("--pdf", flags->pdf, "The same as PDF")->type_name("DIR");
   app->add_flag("--force", flags->is_forced, "Overwrite the file of --out");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
   app->footer(R"(
 The page needs no network and no other file. Runs that differ only in their seed are shown as their
-mean. A run that is not finished is shown as far as it got.
+mean. A run that is not finished is shown as far as it got. Beside every figure is its gnuplot
+script, data included.
 
 Examples:
   fedhur report runs/fedhur-0001
-  fedhur report runs/* --out comparison.html)");
+  fedhur report runs/* --out comparison.html
+  fedhur report runs/* --pdf figures)");
   return {.app = app, .run = [flags] { return report(*flags); }};
 }
 }  // namespace fedhur::apps

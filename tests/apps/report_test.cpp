@@ -66,7 +66,7 @@ TEST(Report, IsWrittenIntoEveryRunOrOneFileForAll) {
 
   const Finished all = place.fedhur({"report", "a", "b", "c", "--out", "all.html", "--json"});
   EXPECT_EQ(all.exit_code, 0) << all.err;
-  EXPECT_EQ(json::parse(all.out), json::parse(R"({"reports": ["all.html"]})"));
+  EXPECT_EQ(json::parse(all.out), json::parse(R"({"reports": ["all.html"], "figures": []})"));
   EXPECT_THAT(all.err, HasSubstr("seeds differ"));
   const json data = data_of(place.read("all.html"));
   EXPECT_EQ(data.at("groups"), json::parse("[[0, 1], [2]]"));
@@ -117,6 +117,67 @@ TEST(Report, TakesTitlesOfAnyBytes) {
   const std::string page = place.read("run/report.html");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   EXPECT_THAT(data_of(page).dump(), HasSubstr("</script><script>alert('x')</script> caf\xc3\xa9"));
+}
+
+class Figures : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (place_.shell("command -v gnuplot").exit_code != 0) {
+      GTEST_SKIP() << "gnuplot is missing; tools/setup --test installs it";
+    }
+  }
+  Workplace place_;
+};
+
+TEST_F(Figures, AreDrawnOfAllRuns) {
+  ASSERT_EQ(place_.train("a", {"--seed", "1"}).exit_code, 0);
+  ASSERT_EQ(place_.train("b", {"--seed", "2"}).exit_code, 0);
+  // A name that gnuplot would stumble over if it were not quoted, and that the figures have to
+  // show since the method alone does not tell these runs apart.
+  const std::string odd = "it's `odd` $x {y}_2 %g";
+  ASSERT_EQ(place_.train(odd, {"--set", "retrieval.temperature=2"}).exit_code, 0);
+  const Finished drawn = place_.fedhur(
+      {"report", "a", "b", odd, "--svg", "new/figures", "--png", "new/figures", "--json"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  const json written = json::parse(drawn.out);
+  EXPECT_TRUE(written.at("reports").empty());
+  EXPECT_EQ(written.at("figures").size(), 2U * 7U) << written;
+  for (const std::string name : {"quality", "time", "traffic", "relations-a", "weights-a"}) {
+    const std::string svg = place_.read("new/figures/" + name + ".svg");
+    EXPECT_THAT(svg, HasSubstr("<svg")) << name;
+    EXPECT_THAT(svg, HasSubstr("</svg>")) << name;
+    EXPECT_THAT(place_.read("new/figures/" + name + ".png"), HasSubstr("PNG\r\n")) << name;
+    // The script is all it takes to draw the figure again.
+    const std::string file = "new/figures/" + name + ".svg";
+    EXPECT_EQ(place_.shell("gnuplot -d " + file + ".gp").out, svg) << name;
+  }
+  EXPECT_NE(place_.read("new/figures/quality.svg").find(">" + odd + "<"), std::string::npos);
+}
+
+TEST_F(Figures, AreFewerWhereThereIsLessToShow) {
+  ASSERT_EQ(place_.train("run", {"--method", "fedmf"}).exit_code, 0);
+  const Finished drawn = place_.fedhur({"report", "run", "--pdf", "figures", "--out", "page.html"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(drawn.out,
+            "report: page.html\nfigure: figures/quality.pdf\nfigure: figures/time.pdf\nfigure: "
+            "figures/traffic.pdf\n");
+  EXPECT_THAT(place_.read("figures/time.pdf"), HasSubstr("%PDF"));
+  std::filesystem::remove(place_ / "run/result.json");
+  std::filesystem::remove(place_ / "run/rounds.jsonl");
+  const Finished none = place_.fedhur({"report", "run", "--svg", "figures"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no round to draw"));
+}
+
+TEST(Report, SaysThatGnuplotIsMissing) {
+  const Workplace place;
+  ASSERT_EQ(place.train("run").exit_code, 0);
+  const Finished finished = place.shell("PATH=/nowhere exec $FEDHUR report run --svg figures");
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("install gnuplot-nox"));
+  EXPECT_FALSE(place.has("figures/quality.svg"));
+  place.write("file", "");
+  EXPECT_EQ(place.fedhur({"report", "run", "--svg", "file"}).exit_code, 2);
 }
 
 TEST(Report, SaysWhatIsWrong) {

@@ -61,9 +61,9 @@ constexpr std::array kLibraries = {
 };
 
 // Not libraries: the operating system and the compiler.
-constexpr std::array<std::string_view, 13> kSystem = {
+constexpr std::array<std::string_view, 14> kSystem = {
     "sys/",  "unistd.h",  "fcntl.h",  "signal.h",    "poll.h",      "netdb.h",   "netinet/",
-    "arpa/", "ifaddrs.h", "malloc.h", "xmmintrin.h", "immintrin.h", "pthread.h",
+    "arpa/", "ifaddrs.h", "malloc.h", "xmmintrin.h", "immintrin.h", "pthread.h", "spawn.h",
 };
 
 // Nothing under fedhur/ prints, reads the environment or ends the process.
