@@ -27,17 +27,6 @@ std::string name_of_item(const data::Dataset& dataset, Index item) {
   return dataset.item_titles[i].empty() ? dataset.item_names[i] : dataset.item_titles[i];
 }
 
-std::vector<Index> count_training_rows(const experiment::Simulation& simulation) {
-  std::vector<Index> counts(static_cast<std::size_t>(simulation.dataset.num_items()));
-  for (const auto& client : simulation.clients) {
-    const data::UserItems& train = client->data().train;
-    for (Index user = 0; user < train.num_users(); ++user) {
-      for (const ItemId item : train.of(user)) ++counts[static_cast<std::size_t>(index_of(item))];
-    }
-  }
-  return counts;
-}
-
 Index find_item(const data::Dataset& dataset, const std::vector<Index>& counts,
                 const std::string& wanted) {
   if (wanted.empty()) return std::ranges::max_element(counts) - counts.begin();
@@ -95,7 +84,7 @@ ItemRelations find_item_relations(const ConfigTable& table, const std::string& i
     throw ConfigError(
         fmt::format("there is no client {}: they are numbered 0 to {}", client, K - 1));
   }
-  const std::vector<Index> counts = count_training_rows(simulation);
+  const std::vector<Index>& counts = simulation.train_counts;
   const Index wanted = find_item(simulation.dataset, counts, item);
   const Watched watched = watch_round(simulation, client, round - 1);
 
