@@ -40,7 +40,7 @@ class Stream {
   [[nodiscard]] std::string read() const {
     (void)::lseek(descriptor_, 0, SEEK_SET);
     std::string text;
-    std::array<char, 1 << 16> buffer;
+    std::array<char, 1 << 16> buffer{};
     for (;;) {
       const ssize_t got = ::read(descriptor_, buffer.data(), buffer.size());
       if (got < 0 && errno == EINTR) continue;

@@ -7,20 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
-#include "fedhur/report/page.hpp"
 
 namespace fedhur::apps {
 namespace {
 constexpr const char* kLoopback = "127.0.0.1";
-
-RunRecord read_record(const std::filesystem::path& run) {
-  std::vector<std::string> ignored;
-  std::vector<RunRecord> records = {read_run(run.string(), ignored)};
-  shorten_names(records);
-  return std::move(records.front());
-}
 
 PageState state_of(const httplib::Request& request) {
   const auto count = [&](const char* name) {
@@ -56,7 +47,7 @@ void explain(httplib::Response& response, const std::exception_ptr& problem) {
 }  // namespace
 
 struct LiveServer::State {
-  std::filesystem::path run;
+  LiveContent content;
   httplib::Server server;
   int port = 0;
   std::jthread thread;
@@ -79,11 +70,10 @@ struct LiveServer::State {
           return httplib::Server::HandlerResponse::Handled;
         });
     server.Get("/", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(report::make_page(live_data(read_record(run))),
-                           "text/html; charset=utf-8");
+      response.set_content(content.page(), "text/html; charset=utf-8");
     });
     server.Get("/update", [this](const httplib::Request& request, httplib::Response& response) {
-      response.set_content(update_data(read_record(run), state_of(request)), "application/json");
+      response.set_content(content.update(state_of(request)), "application/json");
     });
   }
 
@@ -106,8 +96,8 @@ struct LiveServer::State {
   }
 };
 
-LiveServer::LiveServer(std::filesystem::path run, int port) : state_(std::make_unique<State>()) {
-  state_->run = std::move(run);
+LiveServer::LiveServer(int port, LiveContent content) : state_(std::make_unique<State>()) {
+  state_->content = std::move(content);
   state_->bind(port);
   state_->add_routes();
   state_->thread = std::jthread([this] { (void)state_->server.listen_after_bind(); });

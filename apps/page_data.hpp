@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/page_state.hpp"
 #include "apps/run_record.hpp"
 
 namespace fedhur::apps {
@@ -11,12 +12,6 @@ namespace fedhur::apps {
 [[nodiscard]] std::string page_data(const std::vector<RunRecord>& runs,
                                     const std::vector<std::string>& warnings);
 
-// How much of a run a live page has.
-struct PageState {
-  std::size_t sittings = 0;  // a new one may have taken rounds back
-  std::size_t rounds = 0;
-  std::string inside;  // stands for what is in inside.json; empty: nothing
-};
 // The data of a page that goes on asking, and what is new since its last question.
 [[nodiscard]] std::string live_data(const RunRecord& run);
 [[nodiscard]] std::string update_data(const RunRecord& run, const PageState& known);

@@ -105,7 +105,7 @@ int report(const ReportFlags& flags) {
 fs::path write_run_report(const fs::path& run, std::vector<std::string>& warnings) {
   std::vector<RunRecord> runs = {read_run(run.string(), warnings)};
   shorten_names(runs);
-  const fs::path file = experiment::RunFolder::open(run).report();
+  fs::path file = experiment::RunFolder::open(run).report();
   write_file_atomically(file, report::make_page(page_data(runs, {})));
   return file;
 }

@@ -11,8 +11,9 @@
 #include "apps/common_flags.hpp"
 #include "apps/live_server.hpp"
 #include "apps/output.hpp"
+#include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
-#include "fedhur/experiment/run_folder.hpp"
+#include "fedhur/report/page.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -58,6 +59,14 @@ bool wait_for_run(const std::filesystem::path& path, const sigset_t& signals) {
   return true;
 }
 
+// Read anew whenever it is asked for; nothing in the folder is changed.
+RunRecord read_record(const std::string& run) {
+  std::vector<std::string> ignored;  // about settings; the page says so itself
+  std::vector<RunRecord> records = {read_run(run, ignored)};
+  shorten_names(records);
+  return std::move(records.front());
+}
+
 int watch(const WatchFlags& flags) {
   check_given(flags.run, "the run folder", "fedhur watch runs/fedhur-0001");
   if (flags.port < 0 || flags.port > 65535) {
@@ -65,7 +74,11 @@ int watch(const WatchFlags& flags) {
   }
   const sigset_t signals = hold_signals();
   if (!wait_for_run(flags.run, signals)) return ExitCode::done;
-  const LiveServer server(flags.run, static_cast<int>(flags.port));
+  const LiveServer server(
+      static_cast<int>(flags.port),
+      {.page = [&] { return report::make_page(live_data(read_record(flags.run))); },
+       .update =
+           [&](const PageState& known) { return update_data(read_record(flags.run), known); }});
   print(fmt::format("watching {} at http://127.0.0.1:{}/\n", flags.run, server.port()));
   say("Ctrl-C ends it; the run itself goes on\n");
   int signal = 0;
