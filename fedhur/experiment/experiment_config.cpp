@@ -1,45 +1,14 @@
 #include "fedhur/experiment/experiment_config.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "fedhur/base/file.hpp"
+#include "fedhur/experiment/toml_value.hpp"
 
 namespace fedhur::experiment {
 namespace {
-std::optional<ConfigScalar> to_scalar(const toml::node& node) {
-  if (const auto* flag = node.as_boolean()) return ConfigScalar(flag->get());
-  if (const auto* whole = node.as_integer()) return ConfigScalar(whole->get());
-  if (const auto* number = node.as_floating_point()) return ConfigScalar(number->get());
-  if (const auto* text = node.as_string()) return ConfigScalar(text->get());
-  return std::nullopt;
-}
-
-ConfigValue to_value(const toml::node& node, const std::string& key, const std::string& origin) {
-  if (const auto scalar = to_scalar(node)) {
-    return std::visit([](const auto& value) { return ConfigValue(value); }, *scalar);
-  }
-  if (const auto* array = node.as_array()) {
-    std::vector<ConfigScalar> list;
-    for (const toml::node& element : *array) {
-      const auto scalar = to_scalar(element);
-      if (!scalar) {
-        throw ConfigError(fmt::format(
-            "{}: {} is a list of something other than numbers and strings", origin, key));
-      }
-      list.push_back(*scalar);
-    }
-    return list;
-  }
-  throw ConfigError(
-      fmt::format("{}: {} is neither a number, a string, true, false nor a list of "
-                  "these",
-                  origin, key));
-}
-
 void add_node(ConfigTable& table, const toml::table& node, const std::string& prefix,
               const std::string& name) {
   for (const auto& [part, value] : node) {
@@ -47,7 +16,7 @@ void add_node(ConfigTable& table, const toml::table& node, const std::string& pr
     if (const auto* nested = value.as_table()) {
       add_node(table, *nested, key + ".", name);
     } else {
-      const std::string origin = fmt::format("{}:{}", name, value.source().begin.line);
+      const std::string origin = origin_of(value, name);
       table.set(key, to_value(value, key, origin), origin);
     }
   }
@@ -96,12 +65,7 @@ void read_stop_settings(ConfigTable& table, StopConfig& config) {
 }  // namespace
 
 void add_toml_text(ConfigTable& table, const std::string& text, const std::string& name) {
-  try {
-    add_node(table, toml::parse(text, name), "", name);
-  } catch (const toml::parse_error& error) {
-    throw ConfigError(fmt::format("{}:{}: {}", name, error.source().begin.line,
-                                  std::string(error.description())));
-  }
+  add_node(table, parse_toml(text, name), "", name);
 }
 
 void add_toml_file(ConfigTable& table, const std::filesystem::path& path) {
@@ -189,6 +153,10 @@ void make_paths_absolute(ConfigTable& table, DataConfig& config) {
   };
   make_absolute("data.path", config.path);
   make_absolute("data.split_file", config.split_file);
+}
+
+bool changes_results(const std::string& key) {
+  return key != "threads" && key != "checkpoint.every";
 }
 
 std::string to_toml(const ConfigTable& table) {

@@ -66,6 +66,9 @@ void add_assignment(ConfigTable& table, const std::string& assignment);
 // Paths of data that still lead there when the run is repeated from elsewhere.
 void make_paths_absolute(ConfigTable& table, DataConfig& config);
 
+// Whether the outcome of a run may depend on this setting.
+[[nodiscard]] bool changes_results(const std::string& key);
+
 // The resolved configuration as a TOML file that gives the same run again.
 [[nodiscard]] std::string to_toml(const ConfigTable& table);
 }  // namespace fedhur::experiment
