@@ -13,6 +13,9 @@ struct ConfigError : Error {  // a setting or argument is wrong
 struct DataError : Error {  // a file holds what it should not
   using Error::Error;
 };
+struct FileError : Error {  // the system refuses to read or write: no space, no permission
+  using Error::Error;
+};
 struct ProtocolError : Error {  // a message is not what the receiver asked for
   using Error::Error;
 };

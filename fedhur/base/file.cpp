@@ -31,7 +31,7 @@ class Descriptor {
 };
 
 [[noreturn]] void fail(const char* action, const std::filesystem::path& path) {
-  throw Error(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+  throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
 
 // Becomes `path` at commit(), vanishes without it.
@@ -78,7 +78,7 @@ Bytes read_whole(const std::filesystem::path& path) {
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) fail("inspect", path);
   if (S_ISDIR(info.st_mode))
-    throw Error(fmt::format("cannot read {}: it is a folder", path.string()));
+    throw FileError(fmt::format("cannot read {}: it is a folder", path.string()));
   Bytes bytes;
   bytes.resize(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 1);
   std::size_t used = 0;

@@ -11,7 +11,7 @@
 #include "fedhur/base/byte_stream.hpp"
 
 namespace fedhur {
-// Throws Error with the system's reason. Writing goes through a temporary neighbour, fsync and
+// Throws FileError with the system's reason. Writing goes through a temporary neighbour, fsync and
 // rename, so that a crash or a full disk leaves the old file as it was.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);

@@ -23,11 +23,6 @@ std::vector<Entry> resolve(ConfigTable table) {
   return table.resolved();
 }
 
-// Settings that never change a result.
-bool is_about_results(const Entry& entry) {
-  return entry.key != "threads" && entry.key != "checkpoint.every";
-}
-
 const ConfigValue* find(const std::vector<Entry>& entries, const std::string& key) {
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [&](const Entry& entry) { return entry.key == key; });
@@ -52,7 +47,7 @@ void check_same_settings(const BatchRun& run) {
   };
   for (const Entry& entry : wanted) {
     const ConfigValue* before = find(stored, entry.key);
-    if (!is_about_results(entry) || (before != nullptr && *before == entry.value)) continue;
+    if (!changes_results(entry.key) || (before != nullptr && *before == entry.value)) continue;
     // A split file has the last word where the settings say nothing.
     const bool is_of_the_data =
         before != nullptr && *before == given_by_the_data && !run.settings.contains(entry.key);
@@ -87,7 +82,7 @@ class Batch {
       for (Index i = 1; i < num_workers; ++i) workers.emplace_back([this] { work(); });
       work();
     }
-    if (hook_failure_) std::rethrow_exception(hook_failure_);
+    if (failure_) std::rethrow_exception(failure_);
     return std::move(outcomes_);
   }
 
@@ -97,6 +92,8 @@ class Batch {
       BatchOutcome& outcome = outcomes_[run];
       try {
         outcome = train_or_resume(run);
+      } catch (const FileError&) {
+        call([] { throw; });  // no fault of this run, and the others would come to it too
       } catch (...) {
         outcome = {
             .state = RunState::failed, .result = {}, .problem = describe(std::current_exception())};
@@ -165,11 +162,11 @@ class Batch {
   template <class Hook>
   void call(const Hook& hook) {
     const std::scoped_lock lock(mutex_);
-    if (hook_failure_) return;
+    if (failure_) return;
     try {
       hook();
     } catch (...) {
-      hook_failure_ = std::current_exception();
+      failure_ = std::current_exception();
       is_stopping_ = true;
     }
   }
@@ -182,7 +179,7 @@ class Batch {
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> is_stopping_ = false;
   std::mutex mutex_;
-  std::exception_ptr hook_failure_;
+  std::exception_ptr failure_;
 };
 }  // namespace
 

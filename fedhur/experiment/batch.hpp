@@ -39,8 +39,8 @@ struct BatchHooks {
 };
 
 // One outcome per run, in their order; each has the bits it would have alone. A run that fails
-// leaves the others alone. ConfigError, before anything is begun, if a folder holds a run with
-// other settings.
+// leaves the others alone; but a FileError, as of a full disk, interrupts all runs and reaches the
+// caller. ConfigError, before anything is begun, if a folder holds a run with other settings.
 [[nodiscard]] std::vector<BatchOutcome> run_batch(const std::vector<BatchRun>& runs,
                                                   const BatchConfig& config,
                                                   const BatchHooks& hooks);

@@ -78,7 +78,7 @@ void RunFolder::append_round(const report::RoundReport& report) const {
   std::ofstream file(rounds(), std::ios::app | std::ios::binary);
   file << report::to_json(report) << '\n';
   file.flush();
-  if (!file) throw Error(fmt::format("cannot write {}", rounds().string()));
+  if (!file) throw FileError(fmt::format("cannot write {}", rounds().string()));
 }
 
 std::vector<report::RoundReport> RunFolder::read_rounds() const {

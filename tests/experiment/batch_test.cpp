@@ -87,6 +87,25 @@ TEST(Batch, GoesOnWhenRunsFail) {
   EXPECT_THAT(ends[3], HasSubstr("cannot create the folder"));
 }
 
+TEST(Batch, EndsAtOnceWhenTheDiskIsFull) {
+  const TempFolder folder;
+  std::vector<BatchRun> runs;
+  for (const std::string name : {"a", "b", "c"}) runs.push_back(tiny_run(folder / name, "fedmf"));
+  // A folder in the place of the file that lists the rounds: nothing can be written there.
+  runs[1].pause_after = 1;
+  (void)run_batch({runs[1]}, {}, {});
+  runs[1].pause_after = 0;
+  fs::remove(folder / "b" / "rounds.jsonl");
+  fs::create_directories(folder / "b" / "rounds.jsonl" / "in the way");
+  EXPECT_THROW((void)run_batch(runs, {}, {}), FileError);
+  EXPECT_TRUE(fs::exists(folder / "a" / "result.json")) << "what was there stays";
+  EXPECT_FALSE(fs::exists(folder / "c")) << "nothing new is begun";
+  fs::remove_all(folder / "b" / "rounds.jsonl");
+  for (const auto& outcome : run_batch(runs, {}, {})) {
+    EXPECT_EQ(outcome.state, RunState::finished);
+  }
+}
+
 TEST(Batch, PausesAndGoesOnWithoutATrace) {
   const TempFolder folder;
   auto runs = std::vector<BatchRun>{tiny_run(folder / "paused", "fedmf"),
