@@ -27,6 +27,7 @@ enum class Draw : std::uint64_t {
   labelled_pairs = 14,
   layer_init = 15,
   participants = 16,
+  search = 17,
 };
 
 class Rng {

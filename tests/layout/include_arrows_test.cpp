@@ -33,8 +33,9 @@ constexpr std::array kRows = {
     Row{"report", "evaluate federation server"},
     Row{"transport", "federation message"},
     Row{"experiment", "methods report transport"},
+    Row{"tune", "experiment"},
     Row{"study", "experiment"},
-    Row{"apps", "study"},
+    Row{"apps", "tune study"},
     Row{"bindings", "experiment"},
 };
 
@@ -49,8 +50,8 @@ constexpr std::array kLibraries = {
     Library{"fmt/", "fedhur/ apps/ bindings/"},
     Library{"openssl/", "fedhur/base/hash.cpp fedhur/transport/"},
     Library{"zlib.h", "fedhur/data/"},
-    Library{"nlohmann/", "fedhur/report/ fedhur/experiment/ fedhur/study/ apps/"},
-    Library{"toml++/", "fedhur/experiment/"},
+    Library{"nlohmann/", "fedhur/report/ fedhur/experiment/ fedhur/tune/ fedhur/study/ apps/"},
+    Library{"toml++/", "fedhur/experiment/toml_value"},
     Library{"CLI/", "apps/"},
     Library{"spdlog/", "apps/"},
     Library{"httplib.h", "apps/live_server.cpp"},

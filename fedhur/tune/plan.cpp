@@ -1,0 +1,81 @@
+#include "fedhur/tune/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "fedhur/experiment/prepare_data.hpp"
+
+namespace fedhur::tune {
+namespace {
+void check_grid(const TunePlan& plan) {
+  if (plan.config.search != Search::grid || plan.grid_size) return;
+  for (const Dimension& dimension : plan.space) {
+    if (!std::holds_alternative<Range>(dimension.values)) continue;
+    throw ConfigError(
+        fmt::format("{}: {} is a range, which has no grid: list its values, or use --search random",
+                    dimension.origin, dimension.key));
+  }
+}
+
+void check_validation(const std::vector<data::Part>& parts) {
+  if (std::find(parts.begin(), parts.end(), data::Part::valid) != parts.end()) return;
+  throw ConfigError(
+      "tuning chooses by validation, and the split leaves no rows for it: set "
+      "split.valid_fraction above 0, or use a split with rows to validate");
+}
+}  // namespace
+
+TunePlan plan_tuning(const TuneConfig& config, ConfigTable settings, SearchSpace space) {
+  TunePlan plan;
+  plan.config = config;
+  plan.space = resolve_space(std::move(space), settings);
+  plan.grid_size = grid_size(plan.space);
+  check_grid(plan);
+  experiment::ExperimentConfig experiment = experiment::read_experiment_config(settings);
+  experiment::make_paths_absolute(settings, experiment.data);
+  const experiment::PreparedData prepared =
+      experiment::prepare_data(experiment.data, experiment.seed, settings);
+  check_validation(prepared.parts);
+  plan.method = experiment.method;
+  plan.criterion = experiment.evaluation.criterion;
+  plan.data = prepared.dataset.name;
+  plan.data_sha256 = prepared.dataset.sha256;
+  if (plan.config.seeds.empty()) plan.config.seeds = {experiment.seed};
+  plan.points = draw_points(plan.space, settings, config.num_trials,
+                            Rng(config.search_seed).stream(Draw::search));
+  plan.rungs = {{.num_trials = plan.points.size(), .num_rounds = 0}};
+  if (config.search == Search::halving) {
+    plan.rungs = plan_rungs(plan.points.size(), config.halving, experiment.stop.max_rounds);
+  }
+  plan.settings = std::move(settings);
+  return plan;
+}
+
+std::string describe_search(const TunePlan& plan) {
+  const TuneConfig& config = plan.config;
+  std::string text =
+      fmt::format("search = \"{}\"\nsearch_seed = {}\nseeds = [{}]\n", name_of(config.search),
+                  config.search_seed, fmt::join(config.seeds, ", "));
+  if (config.search == Search::halving) {
+    text += fmt::format("first_rounds = {}\nfactor = {}\n", config.halving.first_rounds,
+                        config.halving.factor);
+  }
+  text += fmt::format("data_sha256 = \"{}\"\n\n{}\n[settings]\n", plan.data_sha256,
+                      space_to_toml(plan.space));
+  ConfigTable table = plan.settings;
+  (void)experiment::read_experiment_config(table);
+  for (const ConfigTable::Entry& entry : table.resolved()) {
+    if (entry.key == "seed" || !experiment::changes_results(entry.key)) continue;
+    text += fmt::format("\"{}\" = {}\n", entry.key, to_toml(entry.value));
+  }
+  return text;
+}
+
+std::string config_at(const TunePlan& plan, const Point& point) {
+  ConfigTable table = settings_at(plan.settings, plan.space, point);
+  (void)experiment::read_experiment_config(table);
+  return experiment::to_toml(table);
+}
+}  // namespace fedhur::tune
