@@ -20,6 +20,7 @@ struct Command {
 };
 
 [[nodiscard]] Command add_train(CLI::App& parent);
+[[nodiscard]] Command add_tune(CLI::App& parent);
 [[nodiscard]] Command add_recommend(CLI::App& parent);
 [[nodiscard]] Command add_compare(CLI::App& parent);
 [[nodiscard]] Command add_report(CLI::App& parent);

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   fedhur train                                     built-in data, default settings
   fedhur train --data ml-100k/u.data --method fedhur
+  fedhur tune --data ml-100k/u.data --method fedmf --trials 20
   fedhur recommend runs/fedhur-0001 --user 1
   fedhur compare runs/*
   fedhur report runs/* --out comparison.html       charts of all of them
@@ -25,8 +26,9 @@ constexpr const char* kExamples = R"(Examples:
 'fedhur COMMAND --help' tells more about each.)";
 
 std::vector<Command> add_commands(CLI::App& app) {
-  std::vector<Command> commands = {add_train(app), add_recommend(app), add_compare(app),
-                                   add_report(app), add_watch(app), add_reproduce(app)};
+  std::vector<Command> commands = {add_train(app),    add_tune(app),   add_recommend(app),
+                                   add_compare(app),  add_report(app), add_watch(app),
+                                   add_reproduce(app)};
   for (Command& command : add_data(app)) commands.push_back(std::move(command));
   return commands;
 }

@@ -1,0 +1,195 @@
+// fedhur tune: searches a method's settings on the validation split.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "apps/command.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/output.hpp"
+#include "apps/text.hpp"
+#include "apps/tune_flags.hpp"
+#include "apps/tune_text.hpp"
+#include "fedhur/base/memory.hpp"
+#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/tune/tuning_report.hpp"
+
+namespace fedhur::apps {
+namespace {
+using Json = nlohmann::ordered_json;
+using tune::TuneOutcome;
+using tune::TunePlan;
+using tune::TuningFolder;
+
+void inform(const TuneFlags& flags, const std::string& text) {
+  if (!flags.is_quiet) say(text);
+}
+
+// What --set has settled is not searched.
+tune::SearchSpace without_fixed(tune::SearchSpace space, const TuneFlags& flags) {
+  std::erase_if(space, [&](const tune::Dimension& dimension) {
+    const bool is_fixed = std::ranges::any_of(flags.settings.assignments, [&](const auto& text) {
+      return text.starts_with(dimension.key + "=");
+    });
+    if (is_fixed) inform(flags, fmt::format("{} is not searched: --set has it\n", dimension.key));
+    return is_fixed;
+  });
+  return space;
+}
+
+std::set<std::string> keys_of(const std::string& method) {
+  ConfigTable table;
+  if (!method.empty()) table.set("method", method, "--method");
+  (void)experiment::read_experiment_config(table);
+  std::set<std::string> keys;
+  for (const ConfigTable::Entry& entry : table.resolved()) keys.insert(entry.key);
+  return keys;
+}
+
+// Of several methods, not all know what --set says about one of them.
+std::vector<std::string> assignments_of(const TuneFlags& flags, const std::string& method) {
+  std::vector<std::string> assignments = flags.settings.assignments;
+  const std::set<std::string> own = keys_of(method);
+  std::set<std::string> all;
+  for (const std::string& other : read_methods(flags)) all.merge(keys_of(other));
+  std::erase_if(assignments, [&](const std::string& assignment) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    return all.contains(key) && !own.contains(key);
+  });
+  return assignments;
+}
+
+TunePlan make_plan(const TuneFlags& flags, const std::string& method) {
+  SettingFlags settings = flags.settings;
+  settings.method = method;
+  settings.assignments = assignments_of(flags, method);
+  ConfigTable table = settings.to_table();
+  if (!flags.criterion.empty()) table.set("evaluate.criterion", flags.criterion, "--criterion");
+  ConfigTable checked = table;
+  const std::string name = experiment::read_experiment_config(checked).method;
+  tune::SearchSpace space =
+      flags.space.empty()
+          ? tune::read_space(tune::built_in_space(name), fmt::format("the space of {}", name))
+          : tune::read_space_file(flags.space);
+  return tune::plan_tuning(read_tune_config(flags), std::move(table),
+                           without_fixed(std::move(space), flags));
+}
+
+TuningFolder open_folder(const TuneFlags& flags, const TunePlan& plan, bool is_alone) {
+  const std::string search = tune::describe_search(plan);
+  if (flags.out.empty()) return TuningFolder::open_numbered("tunings", plan.method, search);
+  const std::filesystem::path out = flags.out;
+  return TuningFolder::open(is_alone ? out : out / plan.method, search);
+}
+
+TuneOutcome watch(const TuneFlags& flags, const TunePlan& plan, const TuningFolder& folder) {
+  tune::TuneHooks hooks;
+  hooks.on_trial = [&](const tune::Trial& trial, const tune::RungProgress& progress) {
+    inform(flags, format_trial(trial, progress, plan));
+  };
+  hooks.should_stop = was_interrupted;
+  return tune::run_tuning(plan, folder, hooks);
+}
+
+// Why there is nothing to choose from; empty if there is.
+std::string describe_failure(const TuneOutcome& outcome, const TunePlan& plan) {
+  if (!tune::rank_trials(outcome.trials).empty()) return {};
+  const auto failed =
+      std::ranges::find(outcome.trials, tune::TrialState::failed, &tune::Trial::state);
+  if (failed != outcome.trials.end()) {
+    return fmt::format("all trials of {} failed; the first: {}", plan.method, failed->problem);
+  }
+  return fmt::format("no trial of {} came to an end in time; the same command goes on with them",
+                     plan.method);
+}
+
+// What the methods have come to.
+struct Findings {
+  Json tunings = Json::array();
+  std::vector<std::vector<std::string>> best;
+  std::vector<std::string> failures;
+};
+
+// False if it was interrupted.
+bool tune_method(const TuneFlags& flags, const TunePlan& plan, const TuningFolder& folder,
+                 Findings& findings) {
+  inform(flags, format_plan(plan) + fmt::format("in {}\n", folder.path().string()));
+  const TuneOutcome outcome = watch(flags, plan, folder);
+  if (outcome.was_interrupted) {
+    say(fmt::format("fedhur: stopped; the same command goes on in {}\n",
+                    shell_quoted(folder.path())));
+    return false;
+  }
+  if (const std::string failure = describe_failure(outcome, plan); !failure.empty()) {
+    findings.failures.push_back(failure);
+    return true;
+  }
+  if (outcome.is_out_of_time) {
+    inform(flags, "the time is up; the same command goes on with the trials that are missing\n");
+  }
+  findings.tunings.push_back(
+      Json::parse(tune::to_json(outcome.trials, plan, folder.path().string())));
+  findings.best.push_back(format_best(outcome, plan));
+  const char* const gap = findings.best.size() > 1 ? "\n" : "";
+  if (!flags.is_json) print(gap + format_outcome(outcome, plan, folder));
+  return true;
+}
+
+int show_spaces(const std::vector<std::string>& methods) {
+  for (const std::string& method : methods) {
+    print(tune::built_in_space(method.empty() ? experiment::ExperimentConfig().method : method));
+  }
+  return ExitCode::done;
+}
+
+int tune_methods(const TuneFlags& flags) {
+  const std::vector<std::string> methods = read_methods(flags);
+  if (flags.shows_space) return show_spaces(methods);
+  std::vector<TunePlan> plans;  // mistakes come to light before the first training
+  for (const std::string& method : methods) plans.push_back(make_plan(flags, method));
+  std::vector<TuningFolder> folders;
+  for (const TunePlan& plan : plans) folders.push_back(open_folder(flags, plan, plans.size() == 1));
+  keep_freed_memory();
+  note_interrupts();
+  Findings findings;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (!tune_method(flags, plans[i], folders[i], findings)) return ExitCode::interrupted;
+  }
+  if (flags.is_json) {
+    print(Json{{"tunings", findings.tunings}}.dump() + "\n");
+  } else if (findings.best.size() > 1) {
+    print("\n" + format_methods(std::move(findings.best)));
+  }
+  if (!findings.failures.empty()) {
+    throw Error(fmt::format("{}", fmt::join(findings.failures, "; ")));
+  }
+  return ExitCode::done;
+}
+
+constexpr const char* kFooter = R"(
+Searches on the validation split; test metrics are recorded and choose nothing. The same command
+goes on where it was stopped, and --trials or --minutes may be larger then. Spaces are TOML files:
+  [space]
+  "train.learning_rate" = [0.1, 0.03, 0.01]
+  "train.weight_decay" = {low = 1e-6, high = 1e-2, scale = "log"}
+
+Examples:
+  fedhur tune --data ml-100k/u.data --method fedmf --trials 20
+  fedhur tune --data ml-100k/u.data --method all --search halving --trials 27 --seeds 3
+  fedhur tune --method fedhur --show-space > mine.toml
+  fedhur tune --method fedhur --space mine.toml --minutes 30 --criterion ndcg@10
+  fedhur train --config tunings/fedmf-0001/best.toml)";
+
+}  // namespace
+
+Command add_tune(CLI::App& parent) {
+  auto flags = std::make_shared<TuneFlags>();
+  CLI::App* app = parent.add_subcommand("tune", "Search a method's settings by validation");
+  add_tune_flags(*app, *flags);
+  app->footer(kFooter);
+  return {.app = app, .run = [flags] { return tune_methods(*flags); }};
+}
+}  // namespace fedhur::apps
