@@ -316,11 +316,12 @@ def main():
                           ("fedmf-1", ["--seed", "1", "--method", "fedmf"]),
                           ("fedmf-2", ["--seed", "2", "--method", "fedmf"]),
                           ("gpfedrec", ["--seed", "1", "--method", "gpfedrec"]),
-                          ("begun", ["--seed", "1"])]:
+                          ("begun", ["--seed", "1"]), ("begun-2", ["--seed", "1", "--method", "local"])]:
             runs[run] = str(folder / run)
             fedhur("train", *data, "--quiet", "--out", runs[run], *SMALL, *more)
         for left in ["result.json", "inside.json", "rounds.jsonl"]:
             (folder / "begun" / left).unlink()
+            (folder / "begun-2" / left).unlink()
         fedhur("report", runs["begun"])
         fedhur("report", *(runs[run] for run in ["fedhur-1", "fedhur-2", "fedmf-1", "fedmf-2", "gpfedrec"]),
                "--out", str(folder / "comparison.html"), "--quiet")
@@ -339,6 +340,12 @@ def main():
             check("not finished" in browser.find("#state")[0].text or "stopped" in browser.find("#state")[0].text,
                   "a run without rounds passes for finished")
             browser.check_console("a run without rounds")
+            for others in [["begun-2"], ["fedmf-1"]]:
+                mixed = folder / "mixed.html"
+                fedhur("report", runs["begun"], *(runs[other] for other in others), "--out", str(mixed), "--force")
+                browser.open(mixed.as_uri(), 390)
+                check(not browser.run(OVERFLOW), "a comparison with a run without rounds is too wide")
+                browser.check_console("a comparison with a run without rounds")
             watch_live(browser, folder)
         finally:
             browser.driver.quit()

@@ -126,7 +126,7 @@ function groupLegend(kind) {
 }
 
 function createQuality(body) {
-  const view = {metric: '', range: isComparison ? 'top' : 'all', offered: ''};
+  const view = {metric: headlineMetric(), range: isComparison ? 'top' : 'all', offered: ''};
   const controls = el('div', {class: 'controls'});
   const panels = el('div', {class: 'panels'});
   const marks = hasSeveral ? ' Circles are the best rounds of single runs.' : '';

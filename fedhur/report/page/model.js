@@ -25,7 +25,7 @@ function metricNames() {
 }
 function headlineMetric() {
   const names = metricNames();
-  return names.includes('ndcg@10') ? 'ndcg@10' : names[0];
+  return names.includes('ndcg@10') || names.length === 0 ? 'ndcg@10' : names[0];
 }
 
 // The method, and what sets the group apart from others of the same method.
