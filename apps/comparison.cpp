@@ -10,7 +10,23 @@
 
 namespace fedhur::apps {
 namespace {
-// namespace
+std::vector<SeedGroup> average_over_seeds(const std::vector<RunRecord>& runs) {
+  std::vector<SeedGroup> groups;
+  for (auto& members : group_by_settings(runs)) {
+    std::set<std::uint64_t> seeds;
+    for (const std::size_t run : members) seeds.insert(runs[run].result.seed);
+    if (seeds.size() < 2) continue;
+    SeedGroup group{.runs = std::move(members), .test = {}};
+    for (const std::string& name : metric_names({runs[group.runs.front()].result.test})) {
+      std::vector<double> values;
+      for (const std::size_t run : group.runs) values.push_back(runs[run].result.test.at(name));
+      group.test[name] = evaluate::spread_of(values);
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+}  // namespace
 
 Comparison compare_runs(const std::vector<std::string>& folders) {
   Comparison comparison;
