@@ -30,7 +30,7 @@ std::string count_trials(std::size_t count) {
 }
 
 std::string format_score(const Trial& trial, const std::string& criterion) {
-  const evaluate::Spread valid = tune::valid_of(trial, criterion);
+  const evaluate::Spread valid = tune::spread_over(trial, &tune::TrialRun::valid, criterion);
   return trial.runs.size() > 1 ? fmt::format("{:.4f} +- {:.4f}", valid.mean, valid.deviation)
                                : fmt::format("{:.4f}", valid.mean);
 }
@@ -112,12 +112,13 @@ std::vector<std::string> format_best(const tune::TuneOutcome& outcome, const tun
   for (const Trial& trial : outcome.trials) {
     for (const tune::TrialRun& run : trial.runs) seconds += run.seconds;
   }
-  return {plan.method,
-          fmt::format("{}", outcome.trials.size()),
-          fmt::format("{}", best.number),
-          fmt::format("{} {}", plan.criterion, format_score(best, plan.criterion)),
-          fmt::format("{:.4f}", tune::test_of(best, plan.criterion).mean),
-          fmt::format("{:.1f}", seconds)};
+  return {
+      plan.method,
+      fmt::format("{}", outcome.trials.size()),
+      fmt::format("{}", best.number),
+      fmt::format("{} {}", plan.criterion, format_score(best, plan.criterion)),
+      fmt::format("{:.4f}", tune::spread_over(best, &tune::TrialRun::test, plan.criterion).mean),
+      fmt::format("{:.1f}", seconds)};
 }
 
 std::string format_methods(std::vector<std::vector<std::string>> rows) {

@@ -3,15 +3,6 @@
 #include <algorithm>
 
 namespace fedhur::tune {
-using evaluate::Spread;
-namespace {
-Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part, const std::string& metric) {
-  std::vector<double> values;
-  for (const TrialRun& run : trial.runs) values.push_back((run.*part).at(metric));
-  return evaluate::spread_of(values);
-}
-}  // namespace
-
 TrialRun summarize(const std::vector<report::RoundReport>& rounds, Round num_rounds,
                    std::uint64_t seed) {
   expects(!rounds.empty(), "a run has at least one round");
@@ -43,11 +34,10 @@ std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials) {
   return order;
 }
 
-Spread valid_of(const Trial& trial, const std::string& metric) {
-  return spread_over(trial, &TrialRun::valid, metric);
-}
-
-Spread test_of(const Trial& trial, const std::string& metric) {
-  return spread_over(trial, &TrialRun::test, metric);
+evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,
+                             const std::string& metric) {
+  std::vector<double> values;
+  for (const TrialRun& run : trial.runs) values.push_back((run.*part).at(metric));
+  return evaluate::spread_of(values);
 }
 }  // namespace fedhur::tune

@@ -37,7 +37,7 @@ struct Trial {
 // higher last score, then who was drawn earlier. Indices. Nothing else of a trial is looked at.
 [[nodiscard]] std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials);
 
-// Over the runs of a trial.
-[[nodiscard]] evaluate::Spread valid_of(const Trial& trial, const std::string& metric);
-[[nodiscard]] evaluate::Spread test_of(const Trial& trial, const std::string& metric);
+// Of a metric over the seeds of a trial; `part` is &TrialRun::valid or &TrialRun::test.
+[[nodiscard]] evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,
+                                           const std::string& metric);
 }  // namespace fedhur::tune

@@ -143,7 +143,7 @@ class Tuning {
       trial.problem = *problem;
     } else {
       trial.runs = ended.runs;
-      trial.scores.push_back(valid_of(trial, plan_->criterion).mean);
+      trial.scores.push_back(spread_over(trial, &TrialRun::valid, plan_->criterion).mean);
       if (trial.scores.size() == plan_->rungs.size()) trial.state = TrialState::finished;
     }
     ++rung_.progress.num_ended;

@@ -59,9 +59,7 @@ Json means(const Trial& trial, report::Metrics TrialRun::*part) {
   Json json = Json::object();
   if (trial.runs.empty()) return json;
   for (const auto& [name, value] : trial.runs.front().*part) {
-    std::vector<double> values;
-    for (const TrialRun& run : trial.runs) values.push_back((run.*part).at(name));
-    json[name] = evaluate::spread_of(values).mean;
+    json[name] = spread_over(trial, part, name).mean;
   }
   return json;
 }
@@ -75,7 +73,7 @@ Json trial_to_json(const Trial& trial, const TunePlan& plan) {
   if (trial.scores.empty()) return json;
   json["criterion"] = plan.criterion;
   json["score"] = trial.scores.back();
-  json["deviation"] = valid_of(trial, plan.criterion).deviation;
+  json["deviation"] = spread_over(trial, &TrialRun::valid, plan.criterion).deviation;
   json["rung_scores"] = trial.scores;
   json["valid"] = means(trial, &TrialRun::valid);
   json["test"] = means(trial, &TrialRun::test);
@@ -120,10 +118,10 @@ Row ranking_row(const Trial& trial, std::size_t rank, const std::vector<std::siz
                 const TunePlan& plan) {
   Row row = {fmt::format("{}", rank), fmt::format("{}", trial.number)};
   for (const std::size_t i : dimensions) row.push_back(to_toml(trial.point[i]));
-  const evaluate::Spread valid = valid_of(trial, plan.criterion);
+  const evaluate::Spread valid = spread_over(trial, &TrialRun::valid, plan.criterion);
   row.push_back(fmt::format("{:.4f}", valid.mean));
   row.push_back(trial.runs.size() > 1 ? fmt::format("{:.4f}", valid.deviation) : "-");
-  row.push_back(fmt::format("{:.4f}", test_of(trial, plan.criterion).mean));
+  row.push_back(fmt::format("{:.4f}", spread_over(trial, &TrialRun::test, plan.criterion).mean));
   std::vector<std::string> rounds;
   double seconds = 0.0;
   for (const TrialRun& run : trial.runs) {
@@ -207,10 +205,8 @@ std::vector<Row> ranking_table(const std::vector<Trial>& trials, const TunePlan&
   const std::vector<std::size_t> dimensions = differing(trials, plan.space.size());
   std::vector<Row> rows = {{"rank", "trial"}};
   for (const std::size_t i : dimensions) rows[0].push_back(short_name(plan.space, i));
-  for (const char* name : {"valid ", "sd", "test "}) {
-    rows[0].push_back(std::string(name) + (std::string_view(name) == "sd" ? "" : plan.criterion));
-  }
-  rows[0].insert(rows[0].end(), {"rounds", "seconds"});
+  rows[0].insert(rows[0].end(),
+                 {"valid " + plan.criterion, "sd", "test " + plan.criterion, "rounds", "seconds"});
   for (const std::size_t index : rank_trials(trials)) {
     rows.push_back(ranking_row(trials[index], rows.size(), dimensions, plan));
   }
