@@ -39,7 +39,8 @@ Summary small_summary() {
 }
 
 TEST(Summary, ComparesEveryRowWithTheBestRival) {
-  const auto& rows = small_summary().data.front().rows;
+  const Summary summary = small_summary();
+  const auto& rows = summary.data.front().rows;
   EXPECT_FALSE(rows[0].is_best_rival);
   EXPECT_TRUE(rows[1].is_best_rival);
   EXPECT_FALSE(rows[1].test);
