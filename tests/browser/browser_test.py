@@ -287,17 +287,19 @@ def watch_live(browser, folder):
         url = said.read_text().split(" at ")[1].split()[0]
         browser.open(url)
         rounds = lambda: browser.run("return report.runs[0].rounds.length")  # noqa: E731
+        # In one step: an element that was found may be drawn anew before its text is asked for.
+        state = lambda: browser.run("return document.querySelector('#state').textContent")  # noqa: E731
         browser.run("window.stillThere = true")
         first = rounds()
         browser.wait(lambda: rounds() > first and browser.run("return report.runs[0].inside !== null"),
                      "no new round appears")
-        check("live: round" in browser.find("#state")[0].text, browser.find("#state")[0].text)
+        browser.wait(lambda: "live: round" in state(), "the page does not say that the run goes on")
         check_drawn(browser, "live", 10)
         check_canvas(browser, "live")
         browser.shoot("live")
         train.terminate()
         check(train.wait(20) == 130, "the run does not stop")
-        browser.wait(lambda: "stopped after round" in browser.find("#state")[0].text,
+        browser.wait(lambda: "stopped after round" in state(),
                      "the page does not notice that the run stopped")
         check(browser.run("return window.stillThere"), "the page was loaded again")
         browser.check_console("live")
