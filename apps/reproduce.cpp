@@ -57,7 +57,7 @@ struct Artefact {
   std::vector<std::string> tables;
 };
 const std::vector<Artefact>& artefacts() {
-  static const std::vector<Artefact> all = {
+  static const std::vector<Artefact> kAll = {
       {"table", "overall", {"overall"}},
       {"table", "relations", {"relations"}},
       {"table", "query", {"query"}},
@@ -67,7 +67,7 @@ const std::vector<Artefact>& artefacts() {
       {"figure", "sensitivity", {"levels", "directions"}},
       {"figure", "hierarchy", {kHierarchy}},
   };
-  return all;
+  return kAll;
 }
 
 std::vector<std::string> tables_of(const ReproduceFlags& flags) {

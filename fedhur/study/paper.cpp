@@ -114,7 +114,7 @@ constexpr std::array kPrinted = {
 }  // namespace
 
 const std::vector<PaperTable>& paper_tables() {
-  static const std::vector<PaperTable> tables = {
+  static const std::vector<PaperTable> kTables = {
       {"overall", "All methods, full ranking of the test part.", method_rows()},
       {"relations", "FedHUR with other relations between clients.", relation_rows()},
       {"query", "FedHUR with other forms of the query.", query_rows()},
@@ -123,7 +123,7 @@ const std::vector<PaperTable>& paper_tables() {
       {"levels", "FedHUR by the number of levels of its item groups.", level_rows()},
       {"directions", "FedHUR by the number of directions of its queries.", direction_rows()},
   };
-  return tables;
+  return kTables;
 }
 
 const PaperTable& find_table(const std::string& name) {
