@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -34,13 +35,24 @@ class Descriptor {
   throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
 
+enum class Readers : std::uint8_t { everybody, owner };
+
+// What an earlier crash left, or somebody put there, may be open to others: a private file begins
+// as a new one.
+int open_temporary(const std::string& path, Readers readers) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
+  if (readers == Readers::everybody) return ::open(path.c_str(), kFlags | O_TRUNC, 0644);
+  ::unlink(path.c_str());
+  return ::open(path.c_str(), kFlags | O_EXCL | O_NOFOLLOW, 0600);
+}
+
 // Becomes `path` at commit(), vanishes without it.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::filesystem::path path)
+  explicit TemporaryFile(std::filesystem::path path, Readers readers = Readers::everybody)
       : path_(std::move(path)),
         temporary_(path_.string() + ".part"),
-        file_(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+        file_(open_temporary(temporary_, readers)) {
     if (file_.get() < 0) fail("create", path_);
   }
   ~TemporaryFile() {
@@ -105,6 +117,12 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
+void write_private_file(const std::filesystem::path& path, std::string_view text) {
+  TemporaryFile file(path, Readers::owner);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
 struct CheckedFileWriter::File {
   explicit File(std::filesystem::path path) : file(std::move(path)) {}
   TemporaryFile file;
@@ -159,5 +177,24 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
 
 std::string read_text_file(const std::filesystem::path& path) {
   return read_whole<std::string>(path);
+}
+
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) {
+    throw ConfigError(
+        fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
+  }
+}
+
+void make_private_folder(const std::filesystem::path& path) {
+  make_folder(path);
+  std::error_code error;
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+  if (error) {
+    throw ConfigError(
+        fmt::format("cannot protect the folder {}: {}", path.string(), error.message()));
+  }
 }
 }  // namespace fedhur

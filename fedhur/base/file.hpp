@@ -1,4 +1,4 @@
-// Whole files in and out; a written file is there completely or not at all.
+// Whole files in and out; a written file is there completely or not at all. And their folders.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -15,6 +15,8 @@ namespace fedhur {
 // rename, so that a crash or a full disk leaves the old file as it was.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+// The same for secrets: at no moment can anybody but the owner read it, whatever was there before.
+void write_private_file(const std::filesystem::path& path, std::string_view text);
 
 // A large file written piece by piece, with a SHA-256 of everything before it as its last 32 bytes.
 // Nothing is at `path` before commit().
@@ -36,4 +38,10 @@ class CheckedFileWriter final : public ByteSink {
 
 [[nodiscard]] std::vector<std::byte> read_file(const std::filesystem::path& path);
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path);
+
+// With all folders above it, unless it is there. ConfigError with the system's reason, since it is
+// users who say where folders go.
+void make_folder(const std::filesystem::path& path);
+// The same, for its owner alone to look into.
+void make_private_folder(const std::filesystem::path& path);
 }  // namespace fedhur

@@ -28,6 +28,7 @@ enum class Draw : std::uint64_t {
   layer_init = 15,
   participants = 16,
   search = 17,
+  site_split = 18,
 };
 
 class Rng {

@@ -23,6 +23,33 @@ TEST(File, ErrorsNameThePathAndTheReason) {
   EXPECT_THROW(write_file_atomically(folder / "no" / "file", std::string_view("x")), Error);
 }
 
+TEST(PrivateFile, IsTheOwnersAloneWhateverWasThereBefore) {
+  using std::filesystem::perms;
+  const tests::TempFolder folder;
+  write_file_atomically(folder / "key", std::string_view("open"));
+  write_file_atomically(folder / "key.part", std::string_view("left by a crash"));
+  write_file_atomically(folder / "other", std::string_view("precious"));
+  write_private_file(folder / "key", "secret");
+  EXPECT_EQ(read_text_file(folder / "key"), "secret");
+  EXPECT_EQ(std::filesystem::status(folder / "key").permissions(),
+            perms::owner_read | perms::owner_write);
+  std::filesystem::create_symlink(folder / "other", folder / "key.part");
+  write_private_file(folder / "key", "again");
+  EXPECT_EQ(read_text_file(folder / "key"), "again");
+  EXPECT_EQ(read_text_file(folder / "other"), "precious");
+  EXPECT_THROW(write_private_file(folder / "no" / "key", "x"), FileError);
+}
+
+TEST(Folder, IsMadeWithThoseAboveItUnlessAFileIsInTheWay) {
+  const tests::TempFolder folder;
+  make_folder(folder / "a/b");
+  make_folder(folder / "a/b");
+  EXPECT_TRUE(std::filesystem::is_directory(folder / "a/b"));
+  write_file_atomically(folder / "file", std::string_view("x"));
+  EXPECT_THROW(make_folder(folder / "file/b"), ConfigError);
+  EXPECT_THROW(make_folder(folder / "file"), ConfigError);
+}
+
 TEST(CheckedFile, AppearsAtCommitOnly) {
   const tests::TempFolder folder;
   {

@@ -22,5 +22,21 @@ TEST(Blas, GivesTheSameBitsToThreadsThatMultiplyAtOnce) {
   });
   EXPECT_EQ(num_wrong, std::vector<int>(kThreads, 0));
 }
+
+TEST(Blas, KernelsOlderThanTheCpuAreReplaced) {
+  const CpuFeatures narrow;
+  const CpuFeatures avx2{.has_avx2 = true, .has_avx512 = false};
+  const CpuFeatures avx512{.has_avx2 = true, .has_avx512 = true};
+  EXPECT_EQ(find_better_kernels("Prescott", avx512), "SKYLAKEX");
+  EXPECT_EQ(find_better_kernels("Prescott", avx2), "HASWELL");
+  EXPECT_EQ(find_better_kernels("Sandybridge", avx2), "HASWELL");
+  EXPECT_EQ(find_better_kernels("Prescott", narrow), std::nullopt) << "the CPU is that old";
+  for (const char* wide : {"Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"}) {
+    EXPECT_EQ(find_better_kernels(wide, avx512), std::nullopt) << wide;
+  }
+}
+
+// The programs begin anew with better ones, so there are none left to be found.
+TEST(Blas, HasKernelsThatSuitThisCpu) { EXPECT_EQ(find_better_kernels(), std::nullopt); }
 }  // namespace
 }  // namespace fedhur::linalg

@@ -1,0 +1,20 @@
+// Programs begin here: with kernels that suit the CPU, or once more.
+#pragma once
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "fedhur/linalg/blas.hpp"
+
+namespace fedhur::apps {
+// Starts this program again, with the same arguments, if OpenBLAS has chosen kernels far too old
+// for this CPU. Whoever sets OPENBLAS_CORETYPE has chosen already. If it cannot be started again,
+// it goes on as it is.
+inline void restart_with_better_kernels(char** argv) {
+  constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+  if (std::getenv(kVariable) != nullptr) return;
+  const auto kernels = linalg::find_better_kernels();
+  if (!kernels || ::setenv(kVariable, kernels->c_str(), 1) != 0) return;
+  (void)::execv("/proc/self/exe", argv);
+}
+}  // namespace fedhur::apps

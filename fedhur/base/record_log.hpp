@@ -1,0 +1,32 @@
+// A file that grows by records. What a crash tears off is noticed and left out.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fedhur/base/byte_stream.hpp"
+
+namespace fedhur {
+class RecordLog {
+ public:
+  // Opens or creates; what follows the last whole record is cut off. FileError if the system
+  // refuses, or if somebody else has it open: two writers would tear each other's records.
+  explicit RecordLog(const std::filesystem::path& path);
+  ~RecordLog();
+  RecordLog(const RecordLog&) = delete;
+  RecordLog& operator=(const RecordLog&) = delete;
+
+  // The whole records in the file at the time it was opened, in order.
+  [[nodiscard]] std::vector<std::vector<std::byte>> take_records();
+  // In one piece for readers of the file; survives the end of the process at once, and of the
+  // machine after sync(). May be called from several threads. FileError leaves the file as it was.
+  void append(std::span<const std::byte> head, std::span<const std::byte> body = {});
+  void sync();
+  void clear();
+
+ private:
+  struct File;
+  std::unique_ptr<File> file_;
+};
+}  // namespace fedhur

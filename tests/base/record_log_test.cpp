@@ -1,0 +1,210 @@
+#include "fedhur/base/record_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/base/file.hpp"
+#include "tests/support/small_disk.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur {
+namespace {
+using Records = std::vector<std::string>;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+void append(RecordLog& log, std::string_view head, std::string_view body = "") {
+  log.append(bytes_of(head), bytes_of(body));
+}
+
+Records read(RecordLog& log) {
+  Records texts;
+  for (const auto& record : log.take_records()) {
+    texts.emplace_back(reinterpret_cast<const char*>(record.data()), record.size());
+  }
+  return texts;
+}
+
+Records read(const std::filesystem::path& path) {
+  RecordLog log(path);
+  return read(log);
+}
+
+void write(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+// Three records of different lengths, one of them empty, and where each ends.
+struct ThreeRecords {
+  explicit ThreeRecords(const std::filesystem::path& path) {
+    RecordLog log(path);
+    for (const std::string& record : records) {
+      append(log, record);
+      ends.push_back(std::filesystem::file_size(path));
+    }
+    bytes = read_file(path);
+  }
+  // How many are whole before `position`.
+  [[nodiscard]] Records whole_before(std::size_t position) const {
+    Records whole;
+    for (std::size_t i = 0; i < ends.size() && ends[i] <= position; ++i)
+      whole.push_back(records[i]);
+    return whole;
+  }
+  Records records = {"first", "", "the third"};
+  std::vector<std::size_t> ends;
+  std::vector<std::byte> bytes;
+};
+
+TEST(RecordLog, IsEmptyWhenNew) {
+  const tests::TempFolder folder;
+  EXPECT_TRUE(read(folder / "log").empty());
+  EXPECT_TRUE(read(folder / "log").empty()) << "and when opened again";
+}
+
+TEST(RecordLog, GivesBackWhatWasAppendedInOrder) {
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "log");
+    append(log, "head and ", "body");
+    append(log, "");
+    append(log, "", std::string(100'000, 'x'));
+    EXPECT_TRUE(read(log).empty()) << "only what was there when it was opened";
+  }
+  RecordLog log(folder / "log");
+  EXPECT_EQ(read(log), (Records{"head and body", "", std::string(100'000, 'x')}));
+  EXPECT_TRUE(read(log).empty()) << "they were taken";
+  append(log, "another");
+  EXPECT_EQ(read_file(folder / "log").size(), 4 * 24U + 13 + 100'000 + 7);
+}
+
+TEST(RecordLog, CutsOffATailThatWasTornAtAnyByteAndGoesOnFromThere) {
+  const tests::TempFolder folder;
+  const ThreeRecords three(folder / "log");
+  for (std::size_t length = 0; length <= three.bytes.size(); ++length) {
+    write(folder / "torn", std::span(three.bytes).first(length));
+    Records whole = three.whole_before(length);
+    {
+      RecordLog log(folder / "torn");
+      EXPECT_EQ(read(log), whole) << length;
+      append(log, "next");
+    }
+    whole.emplace_back("next");
+    EXPECT_EQ(read(folder / "torn"), whole) << length;
+  }
+}
+
+TEST(RecordLog, NoticesAFlippedBitInAnyByte) {
+  const tests::TempFolder folder;
+  const ThreeRecords three(folder / "log");
+  for (std::size_t i = 0; i < three.bytes.size(); ++i) {
+    std::vector<std::byte> bad = three.bytes;
+    bad[i] ^= static_cast<std::byte>(1U << (i % 8));
+    write(folder / "bad", bad);
+    EXPECT_EQ(read(folder / "bad"), three.whole_before(i)) << "byte " << i;
+  }
+}
+
+TEST(RecordLog, TakesNoFileForALogThatIsNone) {
+  const tests::TempFolder folder;
+  write_file_atomically(folder / "zeros", std::string(1000, '\0'));  // blocks never written
+  EXPECT_TRUE(read(folder / "zeros").empty());
+  EXPECT_EQ(std::filesystem::file_size(folder / "zeros"), 0U);
+  EXPECT_THROW(RecordLog(folder / "no" / "log"), FileError);
+  EXPECT_THROW(RecordLog{folder.path()}, FileError) << "a folder";
+  EXPECT_THROW(RecordLog("/dev/full"), FileError) << "reading it would never end";
+}
+
+TEST(RecordLog, BelongsToOneProcessAtATime) {
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "log");
+    append(log, "mine");
+    EXPECT_THROW(RecordLog(folder / "log"), FileError);
+  }
+  EXPECT_EQ(read(folder / "log"), Records{"mine"});
+}
+
+TEST(RecordLog, IsTheOwnersAlone) {
+  using std::filesystem::perms;
+  const tests::TempFolder folder;
+  const RecordLog log(folder / "log");
+  EXPECT_EQ(std::filesystem::status(folder / "log").permissions(),
+            perms::owner_read | perms::owner_write);
+}
+
+TEST(RecordLog, BeginsAnewWhenCleared) {
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "log");
+    append(log, "a long record that is gone");
+    log.clear();
+    append(log, "new");
+    log.sync();
+  }
+  EXPECT_EQ(read(folder / "log"), Records{"new"});
+}
+
+TEST(RecordLog, OnAFullDiskStaysAsItWas) {
+  const tests::TempFolder folder;
+  RecordLog log(folder / "log");
+  append(log, "before");
+  const auto before = read_file(folder / "log");
+  for (const std::size_t room : {0U, 3U, 24U, 28U, 40U}) {  // nothing, and within every part
+    const tests::SmallDisk disk(before.size() + room);
+    try {
+      append(log, "head", std::string(1000, 'b'));
+      ADD_FAILURE() << "there was room";
+    } catch (const FileError& error) {
+      EXPECT_NE(std::string(error.what()).find((folder / "log").string()), std::string::npos)
+          << error.what();
+    }
+    EXPECT_EQ(read_file(folder / "log"), before) << room;
+  }
+  append(log, "after");
+  EXPECT_EQ(read_file(folder / "log").size(), before.size() + 24 + 5);
+}
+
+TEST(RecordLog, KeepsRecordsWholeThatSeveralThreadsAppend) {
+  constexpr int kThreads = 4;
+  constexpr int kRecords = 200;
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "log");
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&log, thread] {
+        for (int i = 0; i < kRecords; ++i) {
+          append(log, std::to_string(thread) + " ", std::string(static_cast<std::size_t>(i), 'r'));
+        }
+      });
+    }
+  }
+  std::map<char, std::size_t> next;  // by thread: its records come in its order
+  const Records records = read(folder / "log");
+  EXPECT_EQ(records.size(), std::size_t{kThreads} * kRecords);
+  for (const std::string& record : records) {
+    EXPECT_EQ(record.substr(2), std::string(next[record.at(0)]++, 'r'));
+  }
+}
+
+TEST(RecordLog, LeavesNoDescriptorOpenWhenItCannotBeOpened) {
+  const tests::TempFolder folder;
+  const RecordLog taken(folder / "log");
+  const auto count = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = count();
+  for (int i = 0; i < 5; ++i) EXPECT_THROW(RecordLog(folder / "log"), FileError);
+  EXPECT_EQ(count(), before);
+}
+}  // namespace
+}  // namespace fedhur
