@@ -10,11 +10,16 @@ namespace fedhur::evaluate {
 namespace {
 enum Column : Index { truths, hits, recommended };
 
-void require_sums(const MatrixOf<double>& array, Index rows, Index cols) {
-  if (array.rows() != rows || array.cols() != cols || !array.allFinite() ||
-      (array.array() < 0.0).any()) {
-    throw ProtocolError("a breakdown of quality is not made of sums");
-  }
+bool have_one_shape(const MatrixOf<double>& a, const MatrixOf<double>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols();
+}
+
+// A hit is a test row and a recommended item.
+bool are_item_counts(const MatrixOf<double>& rows) {
+  constexpr double kMostRows = 1e15;  // a double still tells it from the next
+  return rows.allFinite() && rows.minCoeff() >= 0.0 && rows.maxCoeff() <= kMostRows &&
+         (rows.col(hits).array() <= rows.col(truths).array()).all() &&
+         (rows.col(hits).array() <= rows.col(recommended).array()).all();
 }
 }  // namespace
 
@@ -73,8 +78,11 @@ void Breakdown::add(Index num_train_rows, std::span<const ItemId> ranked,
 
 void Breakdown::add_arrays(const MatrixOf<double>& by_activity,
                            const MatrixOf<double>& by_popularity) {
-  require_sums(by_activity, by_activity_.rows(), by_activity_.cols());
-  require_sums(by_popularity, by_popularity_.rows(), by_popularity_.cols());
+  if (!have_one_shape(by_activity, by_activity_) ||
+      !have_one_shape(by_popularity, by_popularity_) || !are_sums_over_users(by_activity) ||
+      !are_item_counts(by_popularity)) {
+    throw ProtocolError("a breakdown of quality is not made of sums");
+  }
   by_activity_ += by_activity;
   by_popularity_ += by_popularity;
 }

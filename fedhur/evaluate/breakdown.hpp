@@ -35,7 +35,8 @@ class Breakdown {
   // test rows, hits among them, and recommended items.
   [[nodiscard]] const MatrixOf<double>& by_activity() const { return by_activity_; }
   [[nodiscard]] const MatrixOf<double>& by_popularity() const { return by_popularity_; }
-  // ProtocolError on a wrong shape or value.
+  [[nodiscard]] double num_users() const { return by_activity_.col(0).sum(); }
+  // ProtocolError on a wrong shape, and on values that no client can have.
   void add_arrays(const MatrixOf<double>& by_activity, const MatrixOf<double>& by_popularity);
 
  private:

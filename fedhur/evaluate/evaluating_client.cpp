@@ -57,15 +57,34 @@ Message EvaluatingClient::answer(const Message& request) {
   return inner_->answer(request);
 }
 
+namespace {
+Quality no_users(const std::vector<Index>& cutoffs) {
+  return {QualitySums(cutoffs), QualitySums(cutoffs), Breakdown(headline_cutoff(cutoffs))};
+}
+
+void add(Quality& total, const NamedArrays& sums) {
+  total.valid.add_array(sums.doubles("valid"));
+  total.test.add_array(sums.doubles("test"));
+  total.test_breakdown.add_arrays(sums.doubles("test_by_activity"),
+                                  sums.doubles("test_by_popularity"));
+}
+
+void check_quality(const NamedArrays& sums, const std::vector<Index>& cutoffs) {
+  Quality own = no_users(cutoffs);
+  add(own, sums);
+  if (own.test_breakdown.num_users() != own.test.num_users()) {
+    throw ProtocolError("a breakdown of quality is not one of the users who were tested");
+  }
+}
+}  // namespace
+
 Quality evaluate_clients(federation::Federation& federation, Round round,
                          const std::vector<Index>& cutoffs) {
-  Quality total{QualitySums(cutoffs), QualitySums(cutoffs), Breakdown(headline_cutoff(cutoffs))};
+  Quality total = no_users(cutoffs);
   for (const auto& answer :
-       ask_all(federation, {.kind = "evaluate", .round = round, .arrays = {}})) {
-    total.valid.add_array(answer.message.arrays.doubles("valid"));
-    total.test.add_array(answer.message.arrays.doubles("test"));
-    total.test_breakdown.add_arrays(answer.message.arrays.doubles("test_by_activity"),
-                                    answer.message.arrays.doubles("test_by_popularity"));
+       ask_all(federation, {.kind = "evaluate", .round = round, .arrays = {}},
+               [cutoffs](const Message& sums) { check_quality(sums.arrays, cutoffs); })) {
+    add(total, answer.message.arrays);
   }
   return total;
 }

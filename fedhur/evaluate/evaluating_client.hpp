@@ -40,7 +40,8 @@ class EvaluatingClient : public federation::ClientMethod {
   std::optional<client::PrivateState> kept_;
 };
 
-// Asks all clients and adds up, in client order.
+// Asks all clients and adds up what those say who answer, in client order. Answers that cannot be
+// true are refused.
 [[nodiscard]] Quality evaluate_clients(federation::Federation& federation, Round round,
                                        const std::vector<Index>& cutoffs);
 // Has all clients remember their present state as the best one.

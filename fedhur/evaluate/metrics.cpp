@@ -69,17 +69,27 @@ MatrixOf<double> QualitySums::to_array() const {
   return array;
 }
 
+bool are_sums_over_users(const MatrixOf<double>& rows) {
+  constexpr double kMostUsers = 4294967296.0;  // user ids have 32 bits
+  constexpr double kRounding = 1e-9;
+  if (!rows.allFinite() || rows.minCoeff() < 0.0) return false;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const double num_users = rows(i, 0);
+    if (num_users != std::floor(num_users) || num_users > kMostUsers) return false;
+    if (rows.row(i).maxCoeff() > num_users * (1.0 + kRounding)) return false;
+  }
+  return true;
+}
+
 void QualitySums::add_array(const MatrixOf<double>& array) {
   if (array.rows() != static_cast<Index>(cutoffs_.size()) || array.cols() != 5) {
     throw ProtocolError(fmt::format("quality sums are {} x {}, expected {} x 5", array.rows(),
                                     array.cols(), cutoffs_.size()));
   }
   const double num_users = array(0, 0);
-  // Every metric lies in [0, 1], so no sum exceeds the number of users.
-  const bool is_plausible = array.allFinite() && array.minCoeff() >= 0.0 &&
-                            (array.col(0).array() == num_users).all() &&
-                            array.maxCoeff() <= num_users * (1.0 + 1e-9);
-  if (!is_plausible) throw ProtocolError("quality sums are not sums over users");
+  if (!are_sums_over_users(array) || (array.col(0).array() != num_users).any()) {
+    throw ProtocolError("quality sums are not sums over users");
+  }
   for (std::size_t i = 0; i < cutoffs_.size(); ++i) {
     const auto row = array.row(static_cast<Index>(i));
     sums_[i].precision += row(1);

@@ -21,6 +21,10 @@ struct ListQuality {
 [[nodiscard]] ListQuality judge(std::span<const ItemId> ranked, std::span<const ItemId> truth,
                                 Index k);
 
+// Whether every row begins with a number of users that can be, followed by sums of metrics over
+// them: each metric lies in [0, 1], so that no sum exceeds the number.
+[[nodiscard]] bool are_sums_over_users(const MatrixOf<double>& rows);
+
 // Sums over users, for several cutoffs; users without truth are not in it.
 class QualitySums {
  public:

@@ -3,21 +3,51 @@
 #include <fmt/format.h>
 
 namespace fedhur::federation {
-std::vector<Answer> ask_all(Federation& federation, Message message) {
-  const auto shared = std::make_shared<const Message>(std::move(message));
-  std::vector<Request> requests;
+std::vector<ClientId> all_clients(const Federation& federation) {
+  std::vector<ClientId> all;
   for (Index client = 0; client < federation.num_clients(); ++client) {
-    requests.push_back({client_id(client), shared});
+    all.push_back(client_id(client));
   }
-  std::vector<Answer> answers = federation.exchange(requests);
-  for (const Answer& answer : answers) check_answer(answer, shared->kind);
-  return answers;
+  return all;
 }
 
-void check_answer(const Answer& answer, const std::string& expected_kind) {
-  if (answer.message.kind != expected_kind) {
-    throw ProtocolError(fmt::format("client {}: answered '{}' to '{}'", index_of(answer.client),
-                                    answer.message.kind, expected_kind));
+std::vector<Answer> ask_all(Federation& federation, Message message, AnswerCheck check) {
+  return ask(federation, all_clients(federation), std::move(message), std::move(check));
+}
+
+std::vector<Answer> ask(Federation& federation, std::span<const ClientId> clients, Message message,
+                        AnswerCheck check) {
+  const auto shared = std::make_shared<const Message>(std::move(message));
+  const auto shared_check = check ? std::make_shared<const AnswerCheck>(std::move(check)) : nullptr;
+  std::vector<Request> requests;
+  requests.reserve(clients.size());
+  for (const ClientId client : clients) requests.push_back({client, shared, shared_check});
+  return federation.exchange(requests);
+}
+
+std::vector<ClientId> clients_of(std::span<const Answer> answers) {
+  std::vector<ClientId> clients;
+  clients.reserve(answers.size());
+  for (const Answer& answer : answers) clients.push_back(answer.client);
+  return clients;
+}
+
+void check_answer(const Answer& answer, const Request& request) {
+  const auto fail = [&](const std::string& what) {
+    throw ProtocolError(fmt::format("client {}: {}", index_of(answer.client), what));
+  };
+  if (answer.message.kind != request.message->kind) {
+    fail(fmt::format("answered '{}' to '{}'", answer.message.kind, request.message->kind));
+  }
+  if (answer.message.round != request.message->round) {
+    fail(fmt::format("answered for round {} in round {}", answer.message.round + 1,
+                     request.message->round + 1));
+  }
+  if (!request.check) return;
+  try {
+    (*request.check)(answer.message);
+  } catch (const ProtocolError& error) {
+    fail(error.what());
   }
 }
 }  // namespace fedhur::federation

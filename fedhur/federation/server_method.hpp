@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "fedhur/base/named_arrays.hpp"
 #include "fedhur/federation/federation.hpp"
@@ -15,6 +16,7 @@ struct RoundNotes {
   // How it looked inside, for methods with item groups or relations between clients: "item_groups"
   // (a row per item, a column per level of groups) and what server::put_summaries() puts.
   NamedArrays inside{};
+  std::vector<std::string> warnings{};  // for the log: "client 7: ..."
 };
 
 class ServerMethod {

@@ -4,15 +4,30 @@
 #include "fedhur/server/global_information.hpp"
 
 namespace fedhur::methods {
-using federation::Answer;
 using message::Message;
 
-Matrix average_uploads(const std::vector<Answer>& answers, Index num_items, Index embedding_dim,
-                       AverageWeights weights, const Executor& executor) {
-  const server::Uploads uploads = read_uploads(answers, num_items, embedding_dim, executor);
-  return weights == AverageWeights::data
-             ? server::average_embeddings(uploads, data_weights(answers), executor)
-             : server::average_embeddings(uploads, executor);
+Matrix train_and_average(const AveragingConfig& config, const ServerContext& context,
+                         Message request, federation::Federation& federation,
+                         federation::RoundNotes& notes) {
+  const bool is_weighed = config.weights == AverageWeights::data;
+  const Stopwatch training;
+  const auto answers = ask_to_train(federation, std::move(request),
+                                    [is_weighed, num_items = context.num_items,
+                                     dim = config.embedding_dim](const NamedArrays& upload) {
+                                      check_item_embeddings(upload, num_items, dim);
+                                      if (is_weighed) check_data_size(upload);
+                                    });
+  notes.loss = mean_loss(answers);
+  notes.seconds["local_training"] = training.seconds();
+
+  const Stopwatch server;
+  const UploadReader reader(answers, config.upload, *context.executor, notes);
+  const server::Uploads uploads = reader.item_embeddings(context.num_items, config.embedding_dim);
+  Matrix average =
+      is_weighed ? server::average_embeddings(uploads, reader.data_weights(), *context.executor)
+                 : server::average_embeddings(uploads, *context.executor);
+  notes.seconds["server"] = server.seconds();
+  return average;
 }
 
 AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)
@@ -23,17 +38,11 @@ AveragingServer::AveragingServer(const AveragingConfig& config, const ServerCont
 federation::RoundNotes AveragingServer::run_round(Round round, federation::Federation& federation) {
   federation::RoundNotes notes;
   if (round == 0) send_embeddings(round, federation);  // the shared start
-
-  const Stopwatch training;
-  const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
-  notes.loss = mean_loss(answers);
-  notes.seconds["local_training"] = training.seconds();
-
-  const Stopwatch server;
-  item_embeddings_ = average_uploads(answers, context_.num_items, config_.embedding_dim,
-                                     config_.weights, *context_.executor);
+  item_embeddings_ = train_and_average(
+      config_, context_, {.kind = "train", .round = round, .arrays = {}}, federation, notes);
+  const Stopwatch sending;
   send_embeddings(round, federation);
-  notes.seconds["server"] = server.seconds();
+  notes.seconds["server"] += sending.seconds();
   return notes;
 }
 

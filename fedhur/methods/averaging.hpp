@@ -4,6 +4,7 @@
 
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 enum class AverageWeights : std::uint8_t {
@@ -11,20 +12,22 @@ enum class AverageWeights : std::uint8_t {
   data,  // by "num_interactions", which the clients then upload
 };
 
-// sum_k weight_k E_k, the weights summing to one; added in client order and in double.
-// ProtocolError, with the client's name, for an upload that has the wrong shape or is not finite.
-[[nodiscard]] Matrix average_uploads(const std::vector<federation::Answer>& answers,
-                                     Index num_items, Index embedding_dim, AverageWeights weights,
-                                     const Executor& executor);
-
 struct AveragingConfig {
   Index embedding_dim = 0;
   Real init_std = 0;
   AverageWeights weights = AverageWeights::uniform;
+  UploadConfig upload;
 };
 
+// Asks all clients to train and gives the average of what they upload, sum_k weight_k E_k, added in
+// client order and in double; the weights sum to one. Notes loss and time.
+[[nodiscard]] Matrix train_and_average(const AveragingConfig& config, const ServerContext& context,
+                                       message::Message request, federation::Federation& federation,
+                                       federation::RoundNotes& notes);
+
 // A round is "train", which clients answer with their item embeddings, and "update" with the
-// average, from which they recommend and train on. There is nothing to save: they hold it.
+// average of those who did, from which all recommend and train on. There is nothing to save: they
+// hold it.
 class AveragingServer : public federation::ServerMethod {
  public:
   AveragingServer(const AveragingConfig& config, const ServerContext& context);

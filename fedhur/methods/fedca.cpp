@@ -1,8 +1,9 @@
 // FedCA: every client receives a mixture of all item tables of its own, weighed by data size, by
 // how alike the tables are, and by how the spaces of the training samples complement each other.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/stopwatch.hpp"
@@ -10,6 +11,7 @@
 #include "fedhur/linalg/principal.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/uploads.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 #include "fedhur/server/composite_weights.hpp"
 #include "fedhur/server/relation_summary.hpp"
@@ -32,6 +34,7 @@ struct FedCaConfig {
   Index principal_directions = 4;  // kappa
   double participation = 1.0;      // r, share of the clients that take part in a round
   Real own_share = 0.5F;           // eta, what a client keeps of its table beside the mixture
+  UploadConfig upload;
   WireConfig wire;
 };
 
@@ -57,6 +60,8 @@ void read_settings(ConfigTable& table, FedCaConfig& config) {
   aggregation.read("own_share", config.own_share);
   aggregation.require(config.own_share >= 0 && config.own_share <= 1, "own_share",
                       "a number from 0 to 1");
+  read_norm_cap(table, config.upload);
+  read_size_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -164,43 +169,21 @@ class FedCaClient : public client::Client {
   client::PointwiseOptimizer item_optimizer_;
 };
 
-// At most `most` independent directions of that length; none is allowed.
-Shared<Matrix> read_sample_basis(const NamedArrays& arrays, Index most, Index dim) {
+// At most `most` independent directions of that length; none is allowed. Leading ones are
+// independent on their own as well, up to rounding: all bases are cut to the shortest.
+void check_sample_basis(const NamedArrays& upload, Index most, Index dim) {
   constexpr const char* kName = "sample_basis";
-  const Index rows = arrays.matrix(kName).rows();
-  if (rows > most) {
-    throw ProtocolError(fmt::format("'{}' has {} rows, expected at most {}", kName, rows, most));
+  const Matrix& basis = upload.matrix(kName);
+  if (basis.rows() > most) {
+    throw ProtocolError(
+        fmt::format("'{}' has {} rows, expected at most {}", kName, basis.rows(), most));
   }
-  const Shared<Matrix>& basis = arrays.finite_matrix(kName, rows, dim);
-  if (linalg::exact_basis(basis->transpose()).cols() < rows) {
-    throw ProtocolError(fmt::format("'{}' has rows that depend on each other", kName));
+  check_table(upload, kName, basis.rows(), dim);
+  for (Index rows = 1; rows <= basis.rows(); ++rows) {
+    if (linalg::exact_basis(basis.topRows(rows).transpose()).cols() < rows) {
+      throw ProtocolError(fmt::format("'{}' has rows that depend on each other", kName));
+    }
   }
-  return basis;
-}
-
-struct FedCaUploads {
-  server::Uploads tables;
-  server::Uploads bases;
-  Eigen::VectorXd data_sizes;
-};
-
-FedCaUploads read_tables_and_bases(const std::vector<Answer>& answers, const FedCaConfig& config,
-                                   Index num_items, const Executor& executor) {
-  const Index dim = config.training.embedding_dim;
-  FedCaUploads uploads{.tables = server::Uploads(answers.size()),
-                       .bases = server::Uploads(answers.size()),
-                       .data_sizes = Eigen::VectorXd(static_cast<Index>(answers.size()))};
-  executor.for_each(static_cast<Index>(answers.size()), [&](Index i) {
-    const auto k = static_cast<std::size_t>(i);
-    const auto read = [&](const NamedArrays& arrays) {
-      uploads.tables[k] = read_bounded_item_embeddings(arrays, num_items, dim);
-      uploads.bases[k] = read_sample_basis(arrays, config.principal_directions, dim);
-      uploads.data_sizes(i) = read_data_size(arrays);
-      return 0;
-    };
-    (void)uploaded(answers[k], read);
-  });
-  return uploads;
 }
 
 // There is nothing to save: every client holds its own table and starts the next round from it.
@@ -221,11 +204,15 @@ class FedCaServer : public federation::ServerMethod {
     notes.seconds["local_training"] = training.seconds();
 
     const Stopwatch server;
-    const FedCaUploads uploads =
-        read_tables_and_bases(answers, config_, context_.num_items, *context_.executor);
+    const Executor& executor = *context_.executor;
+    const UploadReader reader(answers, config_.upload, executor, notes);
+    const server::Uploads tables =
+        reader.item_embeddings(context_.num_items, config_.training.embedding_dim);
+    const std::vector<double> data_sizes = reader.data_sizes();
     const MatrixOf<double> weights = server::weigh_composite(
-        uploads.data_sizes, server::score_table_similarity(uploads.tables, *context_.executor),
-        server::score_closeness(uploads.bases, *context_.executor), config_.weights);
+        Eigen::Map<const Eigen::VectorXd>(data_sizes.data(), std::ssize(data_sizes)),
+        server::score_table_similarity(tables, executor),
+        server::score_closeness(sample_bases(answers), executor), config_.weights);
     notes.numbers["own_weight"] = weights.diagonal().mean();
     notes.numbers["candidates"] =
         static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
@@ -233,7 +220,7 @@ class FedCaServer : public federation::ServerMethod {
     if (weights.rows() == context_.num_clients) {
       server::put_summary(notes.inside, server::summarize_weights(weights));
     }
-    send_mixtures(answers, server::mix_tables(uploads.tables, weights, *context_.executor), round,
+    send_mixtures(clients_of(answers), server::mix_tables(tables, weights, executor), round,
                   federation);
     notes.seconds["server"] = server.seconds();
     return notes;
@@ -243,35 +230,39 @@ class FedCaServer : public federation::ServerMethod {
   // Only they train, and only they receive something.
   [[nodiscard]] std::vector<Answer> ask_participants(Round round,
                                                      federation::Federation& federation) const {
-    std::vector<Index> clients(static_cast<std::size_t>(context_.num_clients));
-    std::iota(clients.begin(), clients.end(), Index{0});
+    std::vector<ClientId> clients = all_clients(federation);
     // Not 28 for 0.29 of 100: the product is a little below 29.
     constexpr double kRounding = 1e-9;
     const double wanted = config_.participation * static_cast<double>(context_.num_clients);
     const Index count = std::max<Index>(1, static_cast<Index>(std::floor(wanted + kRounding)));
     if (count < context_.num_clients) {
-      context_.rng.stream(Draw::participants, round).shuffle(std::span<Index>(clients));
+      context_.rng.stream(Draw::participants, round).shuffle(std::span<ClientId>(clients));
       clients.resize(static_cast<std::size_t>(count));
       std::ranges::sort(clients);
     }
-    const auto train =
-        std::make_shared<const Message>(Message{.kind = "train", .round = round, .arrays = {}});
-    std::vector<federation::Request> requests;
-    for (const Index client : clients) requests.push_back({client_id(client), train});
-    auto answers = federation.exchange(requests);
-    for (const Answer& answer : answers) check_answer(answer, train->kind);
-    return answers;
+    return ask_to_train(federation, clients, {.kind = "train", .round = round, .arrays = {}},
+                        [num_items = context_.num_items, dim = config_.training.embedding_dim,
+                         most = config_.principal_directions](const NamedArrays& upload) {
+                          check_item_embeddings(upload, num_items, dim);
+                          check_sample_basis(upload, most, dim);
+                          check_data_size(upload);
+                        });
   }
 
-  static void send_mixtures(const std::vector<Answer>& answers, std::vector<Matrix> mixtures,
-                            Round round, federation::Federation& federation) {
-    std::vector<federation::Request> requests;
-    for (std::size_t k = 0; k < answers.size(); ++k) {
-      Message mix{.kind = "mix", .round = round, .arrays = {}};
-      mix.arrays.set("mixture", std::move(mixtures[k]));
-      requests.push_back({answers[k].client, std::make_shared<const Message>(std::move(mix))});
+  static server::Uploads sample_bases(const std::vector<Answer>& answers) {
+    server::Uploads bases;
+    for (const Answer& answer : answers) {
+      bases.push_back(answer.message.arrays.shared_matrix("sample_basis"));
     }
-    for (const Answer& answer : federation.exchange(requests)) check_answer(answer, "mix");
+    return bases;
+  }
+
+  static void send_mixtures(const std::vector<ClientId>& clients, std::vector<Matrix> mixtures,
+                            Round round, federation::Federation& federation) {
+    const Message mix{.kind = "mix", .round = round, .arrays = {}};
+    (void)federation.exchange(requests_for(clients, mix, [&](std::size_t k, NamedArrays& arrays) {
+      arrays.set("mixture", std::move(mixtures[k]));
+    }));
   }
 
   FedCaConfig config_;

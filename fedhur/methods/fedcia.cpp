@@ -26,19 +26,21 @@ class FedCiaServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    const server::Uploads uploads = rounds_.train(round, federation, notes);
+    const Participants participants = rounds_.train(round, federation, notes);
 
     const Stopwatch server;
-    const server::GlobalFilter& filter = rounds_.update_filter(uploads);
+    const server::GlobalFilter& filter = rounds_.update_filter(participants.uploads);
     Message request{.kind = "finetune", .round = round, .arrays = {}};
     request.arrays.set("global_factor", filter.factor());
     notes.numbers["trace_kept"] = filter.trace_kept;
     notes.seconds["server"] = server.seconds();
     if (const RoundWatcher* watcher = rounds_.watcher(round)) {
-      rounds_.show(*watcher, uploads);
-      watcher->show_json("config", "{\n" + rounds_.describe("fedcia", round) + "\n}\n");
+      rounds_.show(*watcher, participants);
+      watcher->show_json("config",
+                         "{\n" + rounds_.describe("fedcia", round, participants) + "\n}\n");
     }
 
+    // The filter is good for everybody, whoever took part in it.
     const Stopwatch fine_tuning;
     (void)ask_all(federation, std::move(request));
     notes.seconds["fine_tuning"] = fine_tuning.seconds();

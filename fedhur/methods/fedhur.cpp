@@ -3,6 +3,8 @@
 // items.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/methods/common.hpp"
@@ -33,7 +35,9 @@ class FedHurClient : public FilterClient {
       if (config_.asks_queries()) reply.arrays.set("projected_query", build_queries(guidance));
       query_ = request;
     } else if (request.kind == "finetune") {
-      if (query_.kind.empty()) throw ProtocolError("'finetune' came before 'query'");
+      if (query_.kind.empty() || query_.round != request.round) {
+        throw ProtocolError("'finetune' came before 'query'");
+      }
       const FedHurConfig config = config_.in_round(request.round);
       const Guidance guidance =
           read_guidance(query_, config, training().num_items(), Purpose::finetune);
@@ -86,13 +90,13 @@ class FedHurServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    const Residuals residuals = find_residuals(round, federation, notes);
+    const Personalized personalized = find_residuals(round, federation, notes);
     const Stopwatch fine_tuning;
     const Message finetune{.kind = "finetune", .round = round, .arrays = {}};
     (void)federation.exchange(
-        requests_for(num_clients(), finetune, [&](Index client, NamedArrays& arrays) {
+        requests_for(personalized.targets, finetune, [&](std::size_t k, NamedArrays& arrays) {
           if (config_.has_relations()) {
-            arrays.set("residuals", Array(residuals[static_cast<std::size_t>(client)]));
+            arrays.set("residuals", Array(personalized.residuals[k]));
           }
         }));
     notes.seconds["fine_tuning"] = fine_tuning.seconds();
@@ -121,35 +125,45 @@ class FedHurServer : public federation::ServerMethod {
     std::vector<RelationFilter> filters;  // F_g by scope
     std::vector<double> spectral_norms;
   };
-  using Residuals = std::vector<Shared<Matrix>>;  // by client, packed scope by scope
-  using Queries = std::vector<Shared<Matrix>>;    // by client, scope below scope
+  // Those participants who get a filter of their own. All participants are candidates.
+  struct Targets {
+    std::vector<ClientId> clients;        // in ascending order
+    std::vector<Index> own;               // the place of each among the candidates
+    std::vector<Shared<Matrix>> queries;  // Q, scope below scope; of Relation::utility alone
+    [[nodiscard]] Index count() const { return std::ssize(clients); }
+  };
+  using Residuals = std::vector<Shared<Matrix>>;  // by target, packed scope by scope
+  struct Personalized {
+    std::vector<ClientId> targets;
+    Residuals residuals;
+  };
 
   // All of the round that comes before fine-tuning. Uploads and queries are gone afterwards: with
   // very many items there is no room for them beside the fine-tuned embeddings.
-  [[nodiscard]] Residuals find_residuals(Round round, federation::Federation& federation,
-                                         federation::RoundNotes& notes) {
-    const Uploads uploads = rounds_.train(round, federation, notes);
+  [[nodiscard]] Personalized find_residuals(Round round, federation::Federation& federation,
+                                            federation::RoundNotes& notes) {
+    const Participants participants = rounds_.train(round, federation, notes);
 
     const Stopwatch mining;
-    const GlobalFilter& global = rounds_.update_filter(uploads);
+    const GlobalFilter& global = rounds_.update_filter(participants.uploads);
     notes.numbers["trace_kept"] = global.trace_kept;
-    const Mined mined = mine(round, uploads, global);
+    const Mined mined = mine(round, participants.uploads, global);
     const double mining_seconds = mining.seconds();
 
     const Stopwatch asking;
-    const Queries queries = ask_queries(round, federation, mined);
+    const Targets targets = ask_queries(round, federation, participants.clients, mined);
     notes.seconds["query"] = asking.seconds();
 
     const Stopwatch retrieving;
     std::vector<server::Retrieval> retrievals(mined.hierarchy.scopes.size());
-    Residuals residuals = personalize(round, mined, queries, retrievals, notes);
+    Residuals residuals =
+        personalize(round, mined, participants.clients, targets, retrievals, notes);
     learn(retrievals, notes);
     notes.seconds["server"] = mining_seconds + retrieving.seconds();
-    show(round, uploads, mined, queries, retrievals, residuals);
-    return residuals;
+    show(round, participants, mined, targets, retrievals, residuals);
+    return {targets.clients, std::move(residuals)};
   }
 
-  [[nodiscard]] Index num_clients() const { return rounds_.context().num_clients; }
   [[nodiscard]] const Executor& executor() const { return *rounds_.context().executor; }
   [[nodiscard]] bool is_single() const { return config_.structure == Structure::single; }
 
@@ -178,34 +192,48 @@ class FedHurServer : public federation::ServerMethod {
     return mined;
   }
 
-  [[nodiscard]] Queries ask_queries(Round round, federation::Federation& federation,
+  // What was mined goes to the participants. Whoever is asked what it needs and does not say it is
+  // helped by nobody, but can help the others: its embeddings are there.
+  [[nodiscard]] Targets ask_queries(Round round, federation::Federation& federation,
+                                    const std::vector<ClientId>& participants,
                                     const Mined& mined) const {
     Message request{.kind = "query", .round = round, .arrays = {}};
     put_guidance(request, config_, mined.global_factor, mined.hierarchy, mined.filters,
                  mined.spectral_norms);
-    const auto answers = ask_all(federation, std::move(request));
-    Queries queries;
-    if (!config_.asks_queries()) return queries;
-    for (const auto& answer : answers) {
-      queries.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-        const Shared<Matrix>& query = arrays.shaped_matrix(
-            "projected_query", mined.hierarchy.num_members(), config_.query.directions);
-        require_bounded(*query, "projected_query");
-        return query;
-      }));
+    Targets targets;
+    if (config_.asks_queries()) {
+      const auto answers = ask(federation, participants, std::move(request),
+                               [members = mined.hierarchy.num_members(),
+                                directions = config_.query.directions](const Message& answer) {
+                                 check_table(answer.arrays, "projected_query", members, directions);
+                               });
+      targets.clients = clients_of(answers);
+      for (const auto& answer : answers) {
+        targets.queries.push_back(answer.message.arrays.shared_matrix("projected_query"));
+      }
+    } else {
+      (void)ask(federation, participants, std::move(request));
+      targets.clients = participants;
     }
-    return queries;
+    for (const ClientId target : targets.clients) {
+      targets.own.push_back(std::ranges::lower_bound(participants, target) - participants.begin());
+    }
+    return targets;
   }
 
   // Scores, weights and residual filters, scope by scope. What nobody will look at is dropped at
   // once: scores and weights are K x K for each of very many scopes.
-  [[nodiscard]] Residuals personalize(Round round, const Mined& mined, const Queries& queries,
+  [[nodiscard]] Residuals personalize(Round round, const Mined& mined,
+                                      const std::vector<ClientId>& candidates,
+                                      const Targets& targets,
                                       std::vector<server::Retrieval>& retrievals,
                                       federation::RoundNotes& notes) const {
-    if (!config_.has_relations()) return {};
+    if (!config_.has_relations() || targets.clients.empty()) return {};
     const ItemHierarchy& hierarchy = mined.hierarchy;
-    const auto training_targets = draw_training_targets(round, hierarchy.num_scopes());
-    std::vector<Matrix> residuals(static_cast<std::size_t>(num_clients()));
+    const server::RetrievalConfig retrieval_config = retrieval_among(candidates);
+    const auto training_targets = draw_training_targets(round, hierarchy.num_scopes(),
+                                                        targets.count(), std::ssize(candidates));
+    std::vector<Matrix> residuals(targets.clients.size());
     for (Matrix& own : residuals) own.resize(1, num_residual_numbers(mined));
     std::vector<Index> first_member = {0};
     std::vector<Index> first_number = {0};
@@ -219,14 +247,14 @@ class FedHurServer : public federation::ServerMethod {
       const auto s = static_cast<std::size_t>(scope);
       auto [R, retrieval] = server::personalize_scope(
           mined.group_embeddings->of_scope(scope),
-          queries_of(queries, first_member[s], hierarchy.scopes[s].num_members()),
-          mixing_of(hierarchy.scopes[s], mined), config_.retrieval, scorer_, config_.scorer,
+          queries_of(targets, first_member[s], hierarchy.scopes[s].num_members()),
+          mixing_of(hierarchy.scopes[s], mined), retrieval_config, scorer_, config_.scorer,
           training_targets[s]);
       for (std::size_t k = 0; k < residuals.size(); ++k) {
         residuals[k].middleCols(first_number[s], R.cols()) = R.row(static_cast<Index>(k));
       }
       entropy(scope) = server::relation_entropy(retrieval.aggregation_weights);
-      summaries[s] = server::summarize_weights(retrieval.aggregation_weights);
+      summaries[s] = summarize(retrieval.aggregation_weights, targets);
       if (rounds_.watcher(round) == nullptr) retrieval.forget_pairs();
       retrievals[s] = std::move(retrieval);
     });
@@ -239,14 +267,38 @@ class FedHurServer : public federation::ServerMethod {
     return shared;
   }
 
-  // Q of one scope and all clients.
-  [[nodiscard]] static std::vector<Matrix> queries_of(const Queries& queries, Index first_member,
+  // Q of one scope and all targets.
+  [[nodiscard]] static std::vector<Matrix> queries_of(const Targets& targets, Index first_member,
                                                       Index num_members) {
     std::vector<Matrix> own;
-    for (const auto& query : queries) {
+    for (const auto& query : targets.queries) {
       own.emplace_back(query->middleRows(first_member, num_members));
     }
     return own;
+  }
+
+  // Settings know a client by its number, retrieval by its place among the candidates. Nobody in
+  // particular can help where the one who should is not there.
+  [[nodiscard]] server::RetrievalConfig retrieval_among(
+      const std::vector<ClientId>& candidates) const {
+    server::RetrievalConfig config = config_.retrieval;
+    if (config.relation != server::Relation::candidate) return config;
+    const auto found = std::ranges::find(candidates, client_id(config.candidate));
+    config.candidate = found - candidates.begin();
+    if (found == candidates.end()) config.relation = server::Relation::none;
+    return config;
+  }
+
+  // Weights among some of the clients are not those of the federation: of these only what targets
+  // keep to themselves.
+  [[nodiscard]] server::WeightSummary summarize(const MatrixOf<double>& weights,
+                                                const Targets& targets) const {
+    if (targets.count() == rounds_.context().num_clients) return server::summarize_weights(weights);
+    double own = 0.0;
+    for (Index k = 0; k < targets.count(); ++k) {
+      own += weights(k, targets.own[static_cast<std::size_t>(k)]);
+    }
+    return {.blocks = {}, .counts = {}, .own = own / static_cast<double>(targets.count())};
   }
 
   // The one scope of all items is mixed in the global basis.
@@ -261,17 +313,18 @@ class FedHurServer : public federation::ServerMethod {
   }
 
   // Pairs of a scope and a target whose candidates the scorer is trained on.
-  [[nodiscard]] std::vector<std::vector<Index>> draw_training_targets(Round round,
-                                                                      Index num_scopes) const {
+  [[nodiscard]] std::vector<std::vector<Index>> draw_training_targets(Round round, Index num_scopes,
+                                                                      Index num_targets,
+                                                                      Index num_candidates) const {
     std::vector<std::vector<Index>> targets(static_cast<std::size_t>(num_scopes));
     if (!config_.scorer.is_used()) return targets;
     Rng rng = rounds_.context().rng.stream(Draw::scorer_rows, round);
-    const Index count = std::max<Index>(1, config_.scorer.training_rows / num_clients());
-    for (Index i = 0; i < std::min(count, num_scopes * num_clients()); ++i) {
+    const Index count = std::max<Index>(1, config_.scorer.training_rows / num_candidates);
+    for (Index i = 0; i < std::min(count, num_scopes * num_targets); ++i) {
       const auto scope =
           static_cast<std::size_t>(rng.below(static_cast<std::uint64_t>(num_scopes)));
       targets[scope].push_back(
-          static_cast<Index>(rng.below(static_cast<std::uint64_t>(num_clients()))));
+          static_cast<Index>(rng.below(static_cast<std::uint64_t>(num_targets))));
     }
     return targets;
   }
@@ -294,20 +347,22 @@ class FedHurServer : public federation::ServerMethod {
     notes.numbers["score_loss"] = scorer_.update(features, targets);
   }
 
-  void show(Round round, const Uploads& uploads, const Mined& mined, const Queries& queries,
-            const std::vector<server::Retrieval>& retrievals, const Residuals& residuals) const {
+  void show(Round round, const Participants& participants, const Mined& mined,
+            const Targets& targets, const std::vector<server::Retrieval>& retrievals,
+            const Residuals& residuals) const {
     const RoundWatcher* watcher = rounds_.watcher(round);
     if (watcher == nullptr) return;
-    rounds_.show(*watcher, uploads);
+    rounds_.show(*watcher, participants);
     watcher->show_json("config",
                        describe_config(config_.in_round(round), mined.hierarchy.num_levels(),
-                                       rounds_.describe("fedhur", round)));
-    if (!config_.has_relations()) return;
+                                       rounds_.describe("fedhur", round, participants)));
+    if (residuals.empty()) return;
     show_relations(*watcher, {.config = config_.in_round(round),
                               .rng = rounds_.context().rng,
                               .hierarchy = mined.hierarchy,
                               .filters = mined.filters,
-                              .queries = queries,
+                              .targets = targets.clients,
+                              .queries = targets.queries,
                               .retrievals = retrievals,
                               .residuals = residuals});
   }

@@ -58,7 +58,7 @@ void show_relations(const RoundWatcher& watcher, const RoundView& view) {
       watcher.show_matrix(folder + "projection",
                           client::draw_projection(view.rng, s, m, view.config.query.directions));
       for (std::size_t k = 0; k < view.queries.size(); ++k) {
-        watcher.show_matrix(fmt::format("{}projected_query/{}", folder, k),
+        watcher.show_matrix(fmt::format("{}projected_query/{}", folder, index_of(view.targets[k])),
                             view.queries[k]->middleRows(row, m));
       }
     }
@@ -68,7 +68,8 @@ void show_relations(const RoundWatcher& watcher, const RoundView& view) {
       const Matrix& packed = *view.residuals[k];
       const Index size = is_single ? linalg::side_of_packed(packed.size()) : m;
       watcher.show_matrix(
-          fmt::format("{}{}/{}", folder, is_single ? "residual_core" : "residual_filter", k),
+          fmt::format("{}{}/{}", folder, is_single ? "residual_core" : "residual_filter",
+                      index_of(view.targets[k])),
           linalg::unpack(packed.data() + at, size));
     }
     row += m;
@@ -86,7 +87,7 @@ void note_relations(const linalg::ItemHierarchy& hierarchy,
     own_weights += summaries[s].own;
   }
   notes.numbers["own_weight"] = own_weights / static_cast<double>(summaries.size());
-  server::put_summaries(notes.inside, summaries, levels);
+  if (summaries.front().blocks.size() > 0) server::put_summaries(notes.inside, summaries, levels);
   linalg::HierarchyTable table = linalg::to_table(hierarchy);
   if (table.members.cols() > 0) notes.inside.set("item_groups", std::move(table.members));
 }

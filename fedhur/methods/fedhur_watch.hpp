@@ -12,9 +12,10 @@ struct RoundView {
   const Rng& rng;
   const linalg::ItemHierarchy& hierarchy;
   const std::vector<linalg::RelationFilter>& filters;  // F_g as the clients use them
-  const std::vector<Shared<Matrix>>& queries;          // by client, all scopes
-  const std::vector<server::Retrieval>& retrievals;    // by scope
-  const std::vector<Shared<Matrix>>& residuals;        // by client, packed
+  const std::vector<ClientId>& targets;
+  const std::vector<Shared<Matrix>>& queries;        // by target, all scopes
+  const std::vector<server::Retrieval>& retrievals;  // by scope
+  const std::vector<Shared<Matrix>>& residuals;      // by target, packed
 };
 
 // A JSON object of the members `common` and of FedHUR's own settings.
@@ -22,7 +23,8 @@ struct RoundView {
                                           const std::string& common);
 void show_relations(const RoundWatcher& watcher, const RoundView& view);
 
-// Item groups, and who helps whom at each of their levels; a summary per scope.
+// Item groups, and who helps whom at each of their levels; a summary per scope, without blocks
+// where not all clients took part.
 void note_relations(const linalg::ItemHierarchy& hierarchy,
                     const std::vector<server::WeightSummary>& summaries,
                     federation::RoundNotes& notes);

@@ -10,10 +10,13 @@ using message::Message;
 
 struct FedMfConfig {
   LocalTrainingConfig training;
+  UploadConfig upload;
   WireConfig wire;
 };
 void read_settings(ConfigTable& table, FedMfConfig& config) {
   read_settings(table, config.training);
+  read_norm_cap(table, config.upload);
+  read_size_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -47,7 +50,8 @@ class FedMfServer : public AveragingServer {
   FedMfServer(const FedMfConfig& config, const ServerContext& context)
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
-                         .weights = AverageWeights::data},
+                         .weights = AverageWeights::data,
+                         .upload = config.upload},
                         context) {}
 };
 }  // namespace

@@ -9,7 +9,7 @@
 #include "fedhur/linalg/kernels.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
-#include "fedhur/server/global_information.hpp"
+#include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -52,6 +52,7 @@ struct FedNcfConfig {
   Resample resample = Resample::round;  // a set that is never renewed is learned by heart
   std::vector<Index> hidden = {32};     // widths of the hidden layers
   ItemRows item_rows = ItemRows::all;
+  UploadConfig upload;
   WireConfig wire;
 };
 
@@ -64,6 +65,8 @@ void read_settings(ConfigTable& table, FedNcfConfig& config) {
   train.read("decay", config.decay);
   train.read("resample", config.resample);
   ConfigSection(table, "average").read("item_rows", config.item_rows);
+  read_norm_cap(table, config.upload);
+  read_size_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -178,8 +181,10 @@ class FedNcfClient : public client::NeuralClient {
 
 // Row by row over the clients that touched it; a row that nobody touched stays as it was.
 void average_touched_rows(Matrix& table, const server::Uploads& uploads,
-                          const server::Uploads& touched, const std::vector<double>& weights,
+                          const std::vector<Answer>& answers, const std::vector<double>& weights,
                           const Executor& executor) {
+  std::vector<const Matrix*> touched;
+  for (const Answer& answer : answers) touched.push_back(&answer.message.arrays.matrix("touched"));
   executor.for_each(table.rows(), [&](Index row) {
     Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
     double total = 0.0;
@@ -204,12 +209,13 @@ class FedNcfServer : public federation::ServerMethod {
     if (round == 0) send(round, federation);  // the shared start
 
     const Stopwatch training;
-    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    const auto answers =
+        ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}}, make_check());
     notes.loss = mean_loss(answers);
     notes.seconds["local_training"] = training.seconds();
 
     const Stopwatch server;
-    aggregate(answers);
+    aggregate(answers, notes);
     send(round, federation);
     notes.seconds["server"] = server.seconds();
     return notes;
@@ -232,22 +238,39 @@ class FedNcfServer : public federation::ServerMethod {
   }
 
  private:
-  void aggregate(const std::vector<Answer>& answers) {
+  // Everything has the shape that it has here.
+  [[nodiscard]] UploadCheck make_check() const {
+    struct Shape {
+      std::string name;
+      Index rows;
+      Index cols;
+    };
+    std::vector<Shape> weights;
+    visit_weights(
+        [&](const std::string& name, const Matrix& table) {
+          weights.push_back({name, table.rows(), table.cols()});
+        },
+        shared_);
+    if (config_.item_rows == ItemRows::touched) {
+      weights.push_back({"touched", context_.num_items, 1});
+    }
+    return [weights, num_items = context_.num_items,
+            dim = config_.training.embedding_dim](const NamedArrays& upload) {
+      check_item_embeddings(upload, num_items, dim, "item");
+      check_item_embeddings(upload, num_items, dim, "gmf_item");
+      for (const auto& [name, rows, cols] : weights) check_table(upload, name, rows, cols);
+      check_data_size(upload);
+    };
+  }
+
+  void aggregate(const std::vector<Answer>& answers, federation::RoundNotes& notes) {
     const Executor& executor = *context_.executor;
-    const std::vector<double> weights = data_weights(answers);
-    const bool by_row = config_.item_rows == ItemRows::touched;
-    const server::Uploads touched =
-        by_row ? collect(answers, executor,
-                         [&](const NamedArrays& arrays) {
-                           return arrays.finite_matrix("touched", context_.num_items, 1);
-                         })
-               : server::Uploads();
+    const UploadReader reader(answers, config_.upload, executor, notes);
+    const std::vector<double> weights = reader.data_weights();
     const auto average_items = [&](Matrix& table, const std::string& stem) {
-      const server::Uploads uploads = collect(answers, executor, [&](const NamedArrays& arrays) {
-        return read_bounded_item_embeddings(arrays, table.rows(), table.cols(), stem);
-      });
-      if (by_row) {
-        average_touched_rows(table, uploads, touched, weights, executor);
+      const server::Uploads uploads = reader.item_embeddings(table.rows(), table.cols(), stem);
+      if (config_.item_rows == ItemRows::touched) {
+        average_touched_rows(table, uploads, answers, weights, executor);
       } else {
         table = server::average_embeddings(uploads, weights, executor);
       }
@@ -256,13 +279,7 @@ class FedNcfServer : public federation::ServerMethod {
     average_items(shared_.gmf_item_embeddings, "gmf_item");
     visit_weights(
         [&](const std::string& name, Matrix& table) {
-          const server::Uploads uploads =
-              collect(answers, executor, [&](const NamedArrays& arrays) {
-                Shared<Matrix> own = arrays.shaped_matrix(name, table.rows(), table.cols());
-                require_bounded(*own, name);
-                return own;
-              });
-          table = server::average_embeddings(uploads, weights, executor);
+          table = server::average_embeddings(reader.tables(name), weights, executor);
         },
         shared_);
   }

@@ -22,6 +22,7 @@ struct FedRapConfig {
   // With sgd_original, where learning_rate is that of the heads:
   Real table_learning_rate = 200.0F;
   Real batch_decay = 0.95F;  // of all rates within a round
+  UploadConfig upload;
   WireConfig wire;
 };
 void read_settings(ConfigTable& table, FedRapConfig& config) {
@@ -41,6 +42,7 @@ void read_settings(ConfigTable& table, FedRapConfig& config) {
   additive.require(config.loss.sparse >= 0 && std::isfinite(config.loss.sparse), "sparse",
                    "a number of 0 or more");
   additive.read("schedule", config.schedule);
+  read_norm_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -146,7 +148,8 @@ class FedRapServer : public AveragingServer {
   FedRapServer(const FedRapConfig& config, const ServerContext& context)
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
-                         .weights = AverageWeights::uniform},
+                         .weights = AverageWeights::uniform,
+                         .upload = config.upload},
                         context) {}
 };
 }  // namespace

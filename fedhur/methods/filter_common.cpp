@@ -1,5 +1,7 @@
 #include "fedhur/methods/filter_common.hpp"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "fedhur/base/stopwatch.hpp"
@@ -16,6 +18,7 @@ void read_settings(ConfigTable& table, FilterMethodConfig& config) {
   noise.read("laplace_scale", config.laplace_scale);
   noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
                 "a number of 0 or more");
+  read_norm_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -66,16 +69,22 @@ Shared<Matrix> FilterClient::add_noise(const Shared<Matrix>& embeddings, Round r
 FilterRounds::FilterRounds(const FilterMethodConfig& config, const ServerContext& context)
     : config_(config), context_(context) {}
 
-server::Uploads FilterRounds::train(Round round, federation::Federation& federation,
-                                    federation::RoundNotes& notes) const {
+Participants FilterRounds::train(Round round, federation::Federation& federation,
+                                 federation::RoundNotes& notes) const {
   const Index dim = config_.training.embedding_dim;
   if (round == 0) send_start(context_, dim, config_.training.init_std, federation);
   const Stopwatch watch;
-  const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+  const auto answers =
+      ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
+                   [num_items = context_.num_items, dim](const NamedArrays& upload) {
+                     check_item_embeddings(upload, num_items, dim);
+                   });
   notes.loss = mean_loss(answers);
-  server::Uploads uploads = read_uploads(answers, context_.num_items, dim, *context_.executor);
+  const UploadReader reader(answers, config_.upload, *context_.executor, notes);
+  Participants participants{.clients = clients_of(answers),
+                            .uploads = reader.item_embeddings(context_.num_items, dim)};
   notes.seconds["local_training"] = watch.seconds();
-  return uploads;
+  return participants;
 }
 
 const server::GlobalFilter& FilterRounds::update_filter(const server::Uploads& uploads) {
@@ -89,9 +98,10 @@ const RoundWatcher* FilterRounds::watcher(Round round) const {
   return watcher != nullptr && watcher->round == round ? watcher : nullptr;
 }
 
-void FilterRounds::show(const RoundWatcher& watcher, const server::Uploads& uploads) const {
+void FilterRounds::show(const RoundWatcher& watcher, const Participants& participants) const {
+  const auto& [clients, uploads] = participants;
   for (std::size_t k = 0; k < uploads.size(); ++k) {
-    watcher.show_matrix(fmt::format("item_embeddings/{}", k), *uploads[k]);
+    watcher.show_matrix(fmt::format("item_embeddings/{}", index_of(clients[k])), *uploads[k]);
   }
   watcher.show_matrix("global_item_embeddings",
                       server::average_embeddings(uploads, *context_.executor));
@@ -99,14 +109,21 @@ void FilterRounds::show(const RoundWatcher& watcher, const server::Uploads& uplo
   watcher.show_vector("global_filter_values", filter_.values.cast<Real>());
 }
 
-std::string FilterRounds::describe(const std::string& method, Round round) const {
+std::string FilterRounds::describe(const std::string& method, Round round,
+                                   const Participants& participants) const {
   const client::FineTuningConfig& tuning = config_.fine_tuning;
-  return fmt::format(
+  std::string members = fmt::format(
       "\"method\": \"{}\", \"round\": {}, \"laplace_scale\": {}, \"solver\": \"{}\", \"passes\": "
       "{}, "
       "\"steps\": {}, \"learning_rate\": {}, \"weight_decay\": {}, \"step\": {}",
       method, round + 1, config_.laplace_scale, name_of(tuning.solver), tuning.passes, tuning.steps,
       tuning.learning_rate, tuning.weight_decay, tuning.step);
+  if (std::ssize(participants.clients) < context_.num_clients) {
+    std::vector<Index> numbers;
+    for (const ClientId client : participants.clients) numbers.push_back(index_of(client));
+    members += fmt::format(", \"participants\": [{}]", fmt::join(numbers, ", "));
+  }
+  return members;
 }
 
 void FilterRounds::save(NamedArrays& state) const { state.set("global_basis", filter_.basis); }

@@ -5,7 +5,7 @@
 #include "fedhur/client/training_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
-#include "fedhur/server/global_information.hpp"
+#include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 struct FilterMethodConfig {
@@ -14,6 +14,7 @@ struct FilterMethodConfig {
   client::FineTuningConfig fine_tuning;
   server::GlobalFilterConfig global_filter;
   Real laplace_scale = 0.0F;  // b; noise on every uploaded number, drawn anew each round
+  UploadConfig upload;
   WireConfig wire;
 };
 void read_settings(ConfigTable& table, FilterMethodConfig& config);
@@ -44,23 +45,31 @@ class FilterClient : public client::TrainingClient {
   message::Message uploaded_;  // the reply to "train", until the fine-tuning
 };
 
+// Those who have trained in a round, in ascending order, and what they uploaded.
+struct Participants {
+  std::vector<ClientId> clients;
+  server::Uploads uploads;
+};
+
 // The server's side of the same: the shared start, the uploads of a round, and the global filter,
 // whose basis the next round starts from.
 class FilterRounds {
  public:
   FilterRounds(const FilterMethodConfig& config, const ServerContext& context);
   // Sends the start in round 0, asks all clients to train, and notes loss and time.
-  [[nodiscard]] server::Uploads train(Round round, federation::Federation& federation,
-                                      federation::RoundNotes& notes) const;
+  [[nodiscard]] Participants train(Round round, federation::Federation& federation,
+                                   federation::RoundNotes& notes) const;
   [[nodiscard]] const server::GlobalFilter& update_filter(const server::Uploads& uploads);
   [[nodiscard]] const ServerContext& context() const { return context_; }
 
   // Whoever watches this round; null if nobody does.
   [[nodiscard]] const RoundWatcher* watcher(Round round) const;
   // Uploads, E_g and the global filter.
-  void show(const RoundWatcher& watcher, const server::Uploads& uploads) const;
-  // What a reader has to know of the settings: members of a JSON object, without its braces.
-  [[nodiscard]] std::string describe(const std::string& method, Round round) const;
+  void show(const RoundWatcher& watcher, const Participants& participants) const;
+  // What a reader has to know of the settings, and who took part if not all did: members of a JSON
+  // object, without its braces.
+  [[nodiscard]] std::string describe(const std::string& method, Round round,
+                                     const Participants& participants) const;
 
   void save(NamedArrays& state) const;
   void restore(const NamedArrays& state);

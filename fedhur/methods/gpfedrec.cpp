@@ -9,6 +9,7 @@
 #include "fedhur/client/neural_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/uploads.hpp"
 #include "fedhur/server/relation_summary.hpp"
 #include "fedhur/server/similarity_graph.hpp"
 
@@ -16,7 +17,6 @@ namespace fedhur::methods {
 namespace {
 using client::PointwiseConfig;
 using client::PrivateState;
-using federation::Answer;
 using message::Message;
 using model::LabelledPair;
 using model::NeuralParameters;
@@ -28,6 +28,7 @@ struct GpFedRecConfig {
   Real item_rate = 80.0F;       // eta of sgd_original: see rates()
   Real laplace_scale = 0.0F;    // noise on every uploaded number, drawn anew each round
   server::SimilarityGraphConfig graph;
+  UploadConfig upload;
   WireConfig wire;
 };
 
@@ -46,6 +47,7 @@ void read_settings(ConfigTable& table, GpFedRecConfig& config) {
   noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
                 "a number of 0 or more");
   read_settings(table, config.graph);
+  read_norm_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -166,38 +168,52 @@ class GpFedRecServer : public federation::ServerMethod {
     }
 
     const Stopwatch training;
-    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    const Index dim = config_.training.embedding_dim;
+    const auto answers =
+        ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
+                     [num_items = context_.num_items, dim](const NamedArrays& upload) {
+                       check_item_embeddings(upload, num_items, dim);
+                     });
     notes.loss = mean_loss(answers);
     notes.seconds["local_training"] = training.seconds();
 
     const Stopwatch watch;
     const Executor& executor = *context_.executor;
-    const server::Uploads uploads =
-        read_uploads(answers, context_.num_items, config_.training.embedding_dim, executor);
+    const server::Uploads uploads = UploadReader(answers, config_.upload, executor, notes)
+                                        .item_embeddings(context_.num_items, dim);
     const MatrixOf<double> weights =
         server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);
-    server::put_summary(notes.inside, server::summarize_weights(weights));
+    // Weights among some of the clients are not those of the federation.
+    if (weights.rows() == context_.num_clients) {
+      server::put_summary(notes.inside, server::summarize_weights(weights));
+    }
     const server::Uploads personalized =
         server::average_over_neighbors(uploads, weights, config_.graph.layers, executor);
     notes.numbers["neighbors"] =
         static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
-    const Matrix global = server::average_embeddings(personalized, executor);
+    const auto global =
+        std::make_shared<const Matrix>(server::average_embeddings(personalized, executor));
     notes.seconds["server"] = watch.seconds();
-    send_tables(round, personalized, global, federation);
+    send_tables(round, clients_of(answers), personalized, global, federation);
     return notes;
   }
 
  private:
-  static void send_tables(Round round, const server::Uploads& personalized, const Matrix& global,
+  // R_k and G. Whoever was not heard of has no neighbours in this round: its R_k is G, as at the
+  // start.
+  static void send_tables(Round round, const std::vector<ClientId>& participants,
+                          const server::Uploads& personalized, const Shared<Matrix>& global,
                           federation::Federation& federation) {
+    server::Uploads own(static_cast<std::size_t>(federation.num_clients()), global);
+    for (std::size_t k = 0; k < participants.size(); ++k) {
+      own[static_cast<std::size_t>(participants[k])] = personalized[k];
+    }
     Message common{.kind = "update", .round = round, .arrays = {}};
-    common.arrays.set("global_item_embeddings", global);
-    const auto requests =
-        requests_for(federation.num_clients(), common, [&](Index client, NamedArrays& arrays) {
-          arrays.set("personalized_item_embeddings",
-                     Array(personalized[static_cast<std::size_t>(client)]));
-        });
-    for (const Answer& answer : federation.exchange(requests)) check_answer(answer, "update");
+    common.arrays.set("global_item_embeddings", Array(global));
+    (void)federation.exchange(
+        requests_for(all_clients(federation), common, [&](std::size_t client, NamedArrays& arrays) {
+          arrays.set("personalized_item_embeddings", Array(own[client]));
+        }));
   }
 
   GpFedRecConfig config_;

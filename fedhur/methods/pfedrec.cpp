@@ -1,6 +1,5 @@
 // PFedRec: every user has a linear score function that never leaves, every client fine-tunes the
 // averaged item embeddings and recommends with what came of it.
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/client/head_client.hpp"
 #include "fedhur/methods/averaging.hpp"
 
@@ -17,6 +16,7 @@ struct PFedRecConfig {
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta; with sgd_original items learn n * eta times as fast as heads
   AverageWeights weights = AverageWeights::uniform;
+  UploadConfig upload;
   WireConfig wire;
 };
 void read_settings(ConfigTable& table, PFedRecConfig& config) {
@@ -26,6 +26,8 @@ void read_settings(ConfigTable& table, PFedRecConfig& config) {
   train.read("item_rate", config.item_rate);
   train.require(config.item_rate > 0, "item_rate", "a number above 0");
   ConfigSection(table, "average").read("weights", config.weights);
+  read_norm_cap(table, config.upload);
+  read_size_cap(table, config.upload);
   read_settings(table, config.wire);
 }
 
@@ -98,23 +100,18 @@ class PFedRecClient : public client::HeadClient {
 class PFedRecServer : public federation::ServerMethod {
  public:
   PFedRecServer(const PFedRecConfig& config, const ServerContext& context)
-      : config_(config),
+      : config_({.embedding_dim = config.training.embedding_dim,
+                 .init_std = config.training.init_std,
+                 .weights = config.weights,
+                 .upload = config.upload}),
         context_(context),
-        item_embeddings_(draw_item_embeddings(context, config.training.embedding_dim,
-                                              config.training.init_std)) {}
+        item_embeddings_(draw_item_embeddings(context, config_.embedding_dim, config_.init_std)) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    const Stopwatch training;
     Message request{.kind = "train", .round = round, .arrays = {}};
     request.arrays.set("item_embeddings", item_embeddings_);
-    const auto answers = ask_all(federation, std::move(request));
-    notes.loss = mean_loss(answers);
-    notes.seconds["local_training"] = training.seconds();
-    const Stopwatch server;
-    item_embeddings_ = average_uploads(answers, context_.num_items, config_.training.embedding_dim,
-                                       config_.weights, *context_.executor);
-    notes.seconds["server"] = server.seconds();
+    item_embeddings_ = train_and_average(config_, context_, std::move(request), federation, notes);
     return notes;
   }
 
@@ -125,11 +122,11 @@ class PFedRecServer : public federation::ServerMethod {
   }
   void restore(const NamedArrays& state) override {
     item_embeddings_ =
-        *state.shaped_matrix("item_embeddings", context_.num_items, config_.training.embedding_dim);
+        *state.shaped_matrix("item_embeddings", context_.num_items, config_.embedding_dim);
   }
 
  private:
-  PFedRecConfig config_;
+  AveragingConfig config_;
   ServerContext context_;
   Matrix item_embeddings_;
 };

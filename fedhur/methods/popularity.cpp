@@ -1,15 +1,22 @@
 // Federated item counts: a floor that every learned method has to pass. It is not private: a
 // client's counts are its interactions summed over its users.
+#include <algorithm>
+
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 namespace {
 using message::Message;
 
-struct PopularityConfig {};
-void read_settings(ConfigTable& /*table*/, PopularityConfig& /*config*/) {}
+struct PopularityConfig {
+  UploadConfig upload;
+};
+void read_settings(ConfigTable& table, PopularityConfig& config) {
+  read_size_cap(table, config.upload);
+}
 
 class PopularityClient : public client::Client {
  public:
@@ -51,30 +58,63 @@ class PopularityClient : public client::Client {
   model::ItemScores item_scores_;
 };
 
+void check_counts(const NamedArrays& upload, Index num_items) {
+  const Matrix& counts = *upload.finite_matrix("counts", num_items, 1);
+  const auto is_count = [](Real count) {
+    return count >= 0.0F && static_cast<double>(count) <= kLargestCount;
+  };
+  if (std::all_of(counts.data(), counts.data() + counts.size(), is_count)) return;
+  throw ProtocolError("'counts' holds numbers that are no counts");
+}
+
 class PopularityServer : public federation::ServerMethod {
  public:
-  PopularityServer(const PopularityConfig& /*config*/, const ServerContext& context)
-      : context_(context) {}
+  PopularityServer(const PopularityConfig& config, const ServerContext& context)
+      : config_(config), context_(context) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     const Stopwatch watch;
-    Matrix total = Matrix::Zero(context_.num_items, 1);
-    for (const auto& answer :
-         ask_all(federation, {.kind = "count", .round = round, .arrays = {}})) {
-      total += *uploaded(answer, [&](const NamedArrays& arrays) {
-        return arrays.finite_matrix("counts", context_.num_items, 1);
-      });
-    }
+    federation::RoundNotes notes;
+    const auto answers = ask_all(federation, {.kind = "count", .round = round, .arrays = {}},
+                                 [num_items = context_.num_items](const Message& answer) {
+                                   check_counts(answer.arrays, num_items);
+                                 });
     Message update{.kind = "update", .round = round, .arrays = {}};
-    update.arrays.set("counts", std::move(total));
-    (void)ask_all(federation, std::move(update));
-    return {.loss = 0.0, .seconds = {{"server", watch.seconds()}}, .numbers = {}};
+    update.arrays.set("counts", add_up(answers, notes));
+    const auto updated = ask_all(federation, std::move(update));
+    const auto num_clients = static_cast<std::size_t>(context_.num_clients);
+    is_complete_ = answers.size() == num_clients && updated.size() == num_clients;
+    notes.seconds["server"] = watch.seconds();
+    return notes;
   }
-  // Another round would count the same again.
-  [[nodiscard]] bool is_finished() const override { return true; }
+  // If everybody was there, another round would count the same again.
+  [[nodiscard]] bool is_finished() const override { return is_complete_; }
 
  private:
+  // A client has as many interactions as its counts say, and counts for no more than it may.
+  [[nodiscard]] Matrix add_up(const std::vector<federation::Answer>& answers,
+                              federation::RoundNotes& notes) const {
+    std::vector<double> claims;
+    for (const auto& answer : answers) {
+      claims.push_back(answer.message.arrays.matrix("counts").cast<double>().sum());
+    }
+    const UploadReader reader(answers, config_.upload, *context_.executor, notes);
+    const std::vector<double> sizes = reader.limit_sizes(claims);
+    Matrix total = Matrix::Zero(context_.num_items, 1);
+    for (std::size_t k = 0; k < answers.size(); ++k) {
+      const Matrix& counts = answers[k].message.arrays.matrix("counts");
+      if (sizes[k] < claims[k]) {
+        total += counts * static_cast<Real>(sizes[k] / claims[k]);
+      } else {
+        total += counts;
+      }
+    }
+    return total;
+  }
+
+  PopularityConfig config_;
   ServerContext context_;
+  bool is_complete_ = true;  // as far as is known: a resumed run was
 };
 }  // namespace
 

@@ -86,8 +86,8 @@ Matrix pack_grams(const std::vector<Matrix>& group_embeddings) {
 DirectScores score_candidates(const std::vector<Matrix>& queries,
                               const std::vector<Matrix>& group_embeddings, const Matrix& grams,
                               bool wants_strengths) {
-  const std::size_t num_clients = queries.size();
-  const auto K = static_cast<Index>(num_clients);
+  const std::size_t num_targets = queries.size();
+  const auto K = static_cast<Index>(group_embeddings.size());
   const Index directions = queries[0].cols();
   const bool is_packed = grams.size() > 0;
   DirectScores result;
@@ -97,12 +97,12 @@ DirectScores score_candidates(const std::vector<Matrix>& queries,
   }
   const bool by_grams =
       is_packed && grams.cols() <= group_embeddings[0].rows() * group_embeddings[0].cols();
-  result.scores.resize(K, K);
-  if (wants_strengths) result.strengths.resize(K * K, directions);
+  result.scores.resize(static_cast<Index>(num_targets), K);
+  if (wants_strengths) result.strengths.resize(result.scores.size(), directions);
   const std::size_t at_once =
       static_cast<std::size_t>(std::max<Index>(1, kRowsAtOnce / directions));
-  for (std::size_t first = 0; first < num_clients; first += at_once) {
-    const std::size_t count = std::min(at_once, num_clients - first);
+  for (std::size_t first = 0; first < num_targets; first += at_once) {
+    const std::size_t count = std::min(at_once, num_targets - first);
     Matrix squares = by_grams ? squares_by_grams(queries, first, count, grams)
                               : squares_directly(queries, first, count, group_embeddings);
     squares = squares.cwiseMax(0.0F);

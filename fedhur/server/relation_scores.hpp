@@ -11,12 +11,13 @@ namespace fedhur::server {
 [[nodiscard]] Matrix pack_grams(const std::vector<Matrix>& group_embeddings);
 
 struct DirectScores {
-  MatrixOf<double> scores;  // s, K x K
+  MatrixOf<double> scores;  // s
   Matrix strengths;         // rho, a row of t per pair, target by target; empty if not wanted
 };
 
-// Eq. (projected_retrieval_score): s_kj = sum_c ||q_kc^T Z_j||^2. `grams` are pack_grams() of the
-// group embeddings, or empty: then, and where it is cheaper, they are not used.
+// Eq. (projected_retrieval_score): s_kj = sum_c ||q_kc^T Z_j||^2. There may be fewer targets (at
+// least one) than candidates. `grams` are pack_grams() of the group embeddings, or empty: then, and
+// where it is cheaper, they are not used.
 [[nodiscard]] DirectScores score_candidates(const std::vector<Matrix>& queries,
                                             const std::vector<Matrix>& group_embeddings,
                                             const Matrix& grams, bool wants_strengths);

@@ -72,7 +72,7 @@ void refine_scores(MatrixOf<double>& scores, const DirectScores& direct,
 void gather_training_rows(Retrieval& retrieval, const DirectScores& direct,
                           const Eigen::VectorXd& scales, const ScorerConfig& config,
                           const std::vector<Index>& targets, Index directions) {
-  const Index K = direct.scores.rows();
+  const Index K = direct.scores.cols();
   const auto rows = static_cast<Index>(targets.size()) * K;
   retrieval.scorer_features.resize(rows, config.num_features(directions));
   retrieval.score_targets.resize(rows);

@@ -17,7 +17,7 @@ enum class Relation : std::uint8_t {
 struct RetrievalConfig {
   Relation relation = Relation::utility;
   Index principal_directions = 4;  // kappa; of complementarity
-  Index candidate = 0;             // the one of Relation::candidate
+  Index candidate = 0;             // the one of Relation::candidate, by its place among all
   double temperature = 1.0;        // tau; towards 0 only the best candidate counts
   double clip = 3.0;               // c; bounds what one client can take of another's weight
 };
@@ -47,7 +47,8 @@ struct Retrieval {                       // of one scope; rows are targets, colu
 [[nodiscard]] MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores,
                                                 double clip, double temperature);
 
-// What retrieval knows of a scope. `queries` are needed for Relation::utility alone.
+// What retrieval knows of a scope. `queries` are needed for Relation::utility alone, whose targets
+// are those that ask; with the other relations all candidates are targets.
 struct ScopeView {
   const std::vector<Matrix>& group_embeddings;
   const Matrix& grams;

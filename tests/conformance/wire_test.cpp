@@ -2,13 +2,10 @@
 // process, for every method and format.
 #include <gtest/gtest.h>
 
-#include "fedhur/evaluate/evaluating_client.hpp"
-#include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/federation/traffic.hpp"
-#include "fedhur/linalg/blas.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
-#include "tests/support/support.hpp"
+#include "tests/support/method_run.hpp"
 
 namespace fedhur::experiment {
 namespace {
@@ -36,6 +33,7 @@ class BytesFederation : public federation::Federation {
       const auto replied =
           message::encode(clients_[client]->answer(message::decode(asked)), format_);
       answers[k] = {requests[k].client, message::decode(replied)};
+      federation::check_answer(answers[k], requests[k]);
       down[k] = asked.size();
       up[k] = replied.size();
     });
@@ -65,33 +63,12 @@ struct Outcome {
 
 template <class MakeFederation>
 Outcome run(ConfigTable table, Index num_threads, const MakeFederation& make_federation) {
-  linalg::prepare_blas(num_threads);
-  const ExperimentConfig config = read_experiment_config(table);
-  const PreparedData prepared = prepare_data(config.data, config.seed, table);
-  const Executor executor(num_threads);
-  const Rng rng(config.seed);
-  const Index num_items = prepared.dataset.num_items();
-  std::vector<std::unique_ptr<evaluate::EvaluatingClient>> clients;
-  std::vector<federation::ClientMethod*> pointers;
-  for (auto& own : data::distribute(prepared.dataset, prepared.parts, prepared.user_clients)) {
-    auto inner =
-        config.configured_method.make_client({.id = client_id(static_cast<Index>(clients.size())),
-                                              .train = own.train,
-                                              .num_items = num_items,
-                                              .rng = rng});
-    clients.push_back(std::make_unique<evaluate::EvaluatingClient>(std::move(inner), std::move(own),
-                                                                   config.evaluation.cutoffs));
-    pointers.push_back(clients.back().get());
-  }
-  const auto server =
-      config.configured_method.make_server({.num_clients = static_cast<Index>(clients.size()),
-                                            .num_items = num_items,
-                                            .rng = rng,
-                                            .executor = &executor});
+  tests::MethodRun method(std::move(table), num_threads);
+  const ExperimentConfig& config = method.config;
   Outcome outcome;
   const auto play = [&](auto& federation) {
     for (Round round = 0; round < 2; ++round) {
-      outcome.losses.push_back(server->run_round(round, federation).loss);
+      outcome.losses.push_back(method.server->run_round(round, federation).loss);
     }
     outcome.quality =
         evaluate::evaluate_clients(federation, 2, config.evaluation.cutoffs).test.means();
@@ -99,15 +76,11 @@ Outcome run(ConfigTable table, Index num_threads, const MakeFederation& make_fed
       outcome.traffic[kind] = {bytes.down, bytes.up};
     }
   };
-  make_federation(pointers, executor, config.wire.format, play);
-  for (const auto& client : clients) {
-    ByteWriter writer;
-    client->inner().save().write(writer, nullptr);
-    outcome.client_states.push_back(writer.finish());
+  make_federation(method.client_methods(), method.executor, config.wire.format, play);
+  for (std::size_t k = 0; k < method.clients.size(); ++k) {
+    outcome.client_states.push_back(method.client_state(k));
   }
-  ByteWriter writer;
-  encode(server->save(), writer);
-  outcome.server_state = writer.finish();
+  outcome.server_state = method.server_state();
   return outcome;
 }
 

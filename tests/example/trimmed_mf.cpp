@@ -7,6 +7,7 @@
 #include "fedhur/client/training_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -52,12 +53,14 @@ class TrimmedMfServer : public federation::ServerMethod {
     Matrix mean = normal_matrix(context_.num_items, config_.training.embedding_dim,
                                 config_.training.init_std, context_.rng.stream(Draw::item_init));
     if (round == 0) send(mean, round, federation);  // all clients start from one table
-    const auto answers = ask_all(federation, {.kind = "train", .round = round, .arrays = {}});
+    const auto answers =
+        ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
+                     [rows = mean.rows(), cols = mean.cols()](const NamedArrays& upload) {
+                       check_table(upload, kTable, rows, cols);
+                     });
     std::vector<Shared<Matrix>> tables;
     for (const auto& answer : answers) {
-      tables.push_back(uploaded(answer, [&](const NamedArrays& arrays) {
-        return arrays.finite_matrix(kTable, mean.rows(), mean.cols());
-      }));
+      tables.push_back(answer.message.arrays.shared_matrix(kTable));
     }
     context_.executor->for_each(mean.size(), [&](Index i) { mean.data()[i] = average(tables, i); });
     send(mean, round, federation);

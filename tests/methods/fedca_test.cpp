@@ -58,6 +58,7 @@ class FixedUploads : public federation::Federation {
         mixtures_[index_of(request.client)] = asked.arrays.matrix("mixture");
       }
       answers.push_back({request.client, std::move(reply)});
+      federation::check_answer(answers.back(), request);
     }
     return answers;
   }

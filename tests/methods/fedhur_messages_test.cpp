@@ -246,6 +246,25 @@ TEST(FedHurClient, RefusesRequestsOutOfOrder) {
   EXPECT_THROW((void)client->answer(requests.query), ProtocolError);     // what was uploaded is old
 }
 
+// It was asked in the last round, and missed both the end of that one and the question of this one.
+TEST(FedHurClient, RefusesResidualsForTheGroupsOfAnotherRound) {
+  const auto requests = requests_of(fedhur_config({}));
+  const auto client = make_client("fedhur");
+  (void)client->answer(start_request());
+  (void)client->answer(train_request());
+  (void)client->answer(requests.query);
+  (void)client->answer({.kind = "train", .round = 1, .arrays = {}});
+  Message later = requests.finetune;
+  later.round = 1;
+  EXPECT_THROW((void)client->answer(later), ProtocolError);
+  later = requests.query;
+  later.round = 1;
+  (void)client->answer(later);
+  later = requests.finetune;
+  later.round = 1;
+  EXPECT_NO_THROW((void)client->answer(later));
+}
+
 TEST(FedHurClient, TakesAFactorWithoutColumns) {
   const auto requests = requests_of(fedhur_config({}));
   const auto client = make_client("fedhur");

@@ -1,7 +1,9 @@
 // The server half of FedHUR against the dense method: uploads in, personalised filters out.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "fedhur/linalg/normalize.hpp"
 #include "fedhur/methods/method.hpp"
@@ -27,6 +29,7 @@ class FixedUploads : public federation::Federation {
     for (const Request& request : requests) {
       const auto k = static_cast<std::size_t>(request.client);
       const Message& asked = *request.message;
+      if (missing.contains({asked.kind, index_of(request.client)})) continue;
       Message reply{.kind = asked.kind, .round = asked.round, .arrays = {}};
       if (asked.kind == "train") {
         reply.arrays.set("item_embeddings", Array(uploads[k]));
@@ -41,11 +44,13 @@ class FixedUploads : public federation::Federation {
         finetunes[k] = asked;
       }
       answers.push_back({request.client, std::move(reply)});
+      federation::check_answer(answers.back(), request);
     }
     return answers;
   }
   server::Uploads uploads;
   Real query_scale = 1.0F;
+  std::set<std::pair<std::string, Index>> missing;  // kinds and clients who do not hear of them
   Message query;
   std::vector<Message> finetunes;
 
@@ -61,9 +66,14 @@ class FixedUploads : public federation::Federation {
 
 // One round of a server with these settings, and what became known of it.
 struct Round0 {
-  Round0(Index num_clients, Index num_items, Index dim, std::vector<std::string> assignments,
+  Round0(Index num_clients, Index num_items, Index dim, const std::vector<std::string>& assignments,
          std::uint64_t seed)
-      : federation(tests::related_uploads(num_clients, num_items, dim, seed), 4) {
+      : Round0(FixedUploads(tests::related_uploads(num_clients, num_items, dim, seed), 4),
+               assignments) {}
+  Round0(FixedUploads given, std::vector<std::string> assignments) : federation(std::move(given)) {
+    const Index num_clients = federation.num_clients();
+    const Index num_items = federation.uploads[0]->rows();
+    const Index dim = federation.uploads[0]->cols();
     assignments.push_back("model.embedding_dim=" + std::to_string(dim));
     assignments.emplace_back("query.directions=4");
     assignments.push_back("global_filter.rank=" + std::to_string(num_items));
@@ -179,6 +189,84 @@ TEST(FedHurServer, KeepsWeightsWithinTheBoundOfTheClip) {
   }
 }
 
+// Places among those who take part are not numbers of clients.
+TEST(FedHurServer, PersonalizesForThoseWhoAskWithTheHelpOfAllWhoTrained) {
+  for (const std::string structure : {"single", "hierarchical"}) {
+    FixedUploads federation(tests::related_uploads(6, 14, 3, 4), 4);
+    federation.missing = {{"train", 1}, {"query", 3}};
+    const Round0 round(std::move(federation),
+                       {"relation.structure=" + structure, "hierarchy.branching=[3, \"items\"]",
+                        "relation.single_weight=0.5"});
+    const auto& finetunes = round.federation.finetunes;
+    for (const std::size_t k : {1U, 3U}) EXPECT_TRUE(finetunes[k].kind.empty()) << k;
+    for (const std::size_t k : {0U, 2U, 4U, 5U}) EXPECT_FALSE(finetunes[k].kind.empty()) << k;
+    EXPECT_FALSE(round.seen.contains("item_embeddings/1"));
+    EXPECT_EQ(round.seen.at("item_embeddings/3"), *round.federation.uploads[3]);
+    EXPECT_FALSE(round.seen.contains("scopes/0/projected_query/3"));
+    EXPECT_EQ(round.weights(0).rows(), 4) << "targets 0, 2, 4 and 5";
+    EXPECT_EQ(round.weights(0).cols(), 5) << "and client 3 helps them";
+    EXPECT_FALSE(round.notes.inside.contains("weight_blocks"));
+    EXPECT_GT(round.notes.numbers.at("own_weight"), 0.0);
+
+    // The same by the definition, for the last target: client 5, the last of five candidates.
+    server::Uploads candidates = round.federation.uploads;
+    candidates.erase(candidates.begin() + 1);
+    const double beta = structure == "single" ? 0.5 : 0.3;
+    Dense expected = tests::dense_global_filter(candidates);
+    for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
+      const linalg::Scope& scope = round.guidance.hierarchy->scopes[static_cast<std::size_t>(s)];
+      Dense R = Dense::Zero(scope.num_members(), scope.num_members());
+      for (std::size_t j = 0; j < candidates.size(); ++j) {
+        const Dense Z = tests::dense_group_means(*candidates[j], scope);
+        R += (round.weights(s)(3, static_cast<Index>(j)) - 1.0 / 5.0) * gram(Z);
+      }
+      expected += beta * tests::dense_map(scope, R.cast<Real>(), 14);
+    }
+    EXPECT_LE(tests::difference(round.personalized_filter(5), expected), 1e-4) << structure;
+  }
+}
+
+TEST(FedHurServer, GoesOnIfNobodyAsks) {
+  FixedUploads federation(tests::related_uploads(3, 14, 3, 4), 4);
+  federation.missing = {{"query", 0}, {"query", 1}, {"query", 2}};
+  ConfigTable table;
+  for (const char* setting : {"model.embedding_dim=3", "scorer.refinement_weight=0.5"}) {
+    experiment::add_assignment(table, setting);
+  }
+  const Executor executor(1);
+  const auto server = find_method("fedhur").configure(table).make_server(
+      {.num_clients = 3, .num_items = 14, .rng = Rng(1), .executor = &executor});
+  (void)server->run_round(0, federation);
+  for (const Message& finetune : federation.finetunes) EXPECT_TRUE(finetune.kind.empty());
+  federation.missing.clear();
+  federation = FixedUploads(federation.uploads, 16);
+  (void)server->run_round(1, federation);
+  for (const Message& finetune : federation.finetunes) EXPECT_FALSE(finetune.kind.empty());
+}
+
+// S_g is at most the largest |E_j|^2, and so is, level by level, what a filter adds and takes away.
+TEST(FedHurServer, BoundsTheFiltersOfAllWhateverOneUploads) {
+  server::Uploads uploads = tests::related_uploads(6, 14, 3, 4);
+  std::vector<double> norms;
+  for (auto& table : uploads) {
+    table = std::make_shared<const Matrix>(0.1F * *table);
+    norms.push_back(widen(*table).norm());
+  }
+  uploads[2] = std::make_shared<const Matrix>(1000.0F * *uploads[2]);
+  std::ranges::nth_element(norms, norms.begin() + 3);
+  const double most = 10.0 * norms[3];
+  for (const std::string& kind : kKinds) {
+    const Round0 round(FixedUploads(uploads, 4), {"relation.kind=" + kind});
+    EXPECT_THAT(round.notes.warnings,
+                testing::ElementsAre(testing::StartsWith("client 2: 'item_embeddings' has norm")));
+    constexpr double kLevels = 3;
+    const double bound = (1.0 + 0.3 * 2.0 * kLevels) * most * most;
+    for (const std::size_t k : {0U, 1U, 3U, 4U, 5U}) {
+      EXPECT_LE(round.personalized_filter(k).norm(), bound) << kind << ", client " << k;
+    }
+  }
+}
+
 TEST(FedHurServer, NotesWhatARoundWasLike) {
   const Round0 round(5, 14, 3, {"scorer.refinement_weight=0.5"}, 1);
   EXPECT_EQ(round.notes.loss, 2.0);
@@ -234,7 +322,8 @@ TEST(FedHurServer, BearsAnUploadAtTheBound) {
        {"finetune.passes=1", "finetune.passes=3", "finetune.solver=gradient",
         "global_filter.rank=8", "relation.structure=single", "hierarchy.coarse=parameters"}) {
     SCOPED_TRACE(setting);
-    const std::vector<std::string> assignments = {"model.embedding_dim=16", setting};
+    const std::vector<std::string> assignments = {"model.embedding_dim=16", "upload.norm_cap=0",
+                                                  setting};
     ConfigTable table;
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
     const Executor executor(2);

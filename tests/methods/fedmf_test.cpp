@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "fedhur/methods/common.hpp"
+#include "fedhur/methods/uploads.hpp"
 #include "tests/support/method_halves.hpp"
 
 namespace fedhur::methods {

@@ -35,9 +35,10 @@ struct Twin {
 };
 Twin by_loops(const std::vector<Matrix>& queries, const std::vector<Matrix>& Z) {
   const auto K = static_cast<Index>(Z.size());
+  const auto num_targets = static_cast<Index>(queries.size());
   const Index t = queries[0].cols();
-  Twin twin{.scores = Dense::Zero(K, K), .strengths = Dense::Zero(K * K, t)};
-  for (Index k = 0; k < K; ++k) {
+  Twin twin{.scores = Dense::Zero(num_targets, K), .strengths = Dense::Zero(num_targets * K, t)};
+  for (Index k = 0; k < num_targets; ++k) {
     for (Index j = 0; j < K; ++j) {
       const Dense answers = product(widen(queries[static_cast<std::size_t>(k)]).transpose(),
                                     widen(Z[static_cast<std::size_t>(j)]));
@@ -82,6 +83,15 @@ TEST(DirectScores, AreThoseOfLoops) {
           }
         }
       }
+    }
+  }
+}
+
+TEST(DirectScores, AreThoseOfLoopsWhereFewerAskThanCanHelp) {
+  for (const Index num_targets : {1, 3, 22}) {
+    for (const Index members : {2, 9}) {
+      SCOPED_TRACE(fmt::format("{} targets, m {}", num_targets, members));
+      expect_scores(unit_queries(num_targets, members, 4, 1), tables(23, members, 3, 1));
     }
   }
 }

@@ -158,6 +158,27 @@ TEST(Scorer, RefinesByItsStandardisedOpinion) {
   }
 }
 
+// Whoever does not ask is a candidate still: the others' scores, refined ones too, are as before.
+TEST(Scorer, RefinesForThoseWhoAsk) {
+  const Scene all;
+  Scene some;
+  some.queries = {all.queries[1], all.queries[4]};
+  const ScorerConfig config{.refinement_weight = 0.7F};
+  Scorer scorer(4, config, Rng(1));
+  const Lesson lesson;
+  scorer.update(lesson.features, lesson.targets);
+  const Retrieval expected = all.retrieve(scorer, config, {4});
+  const Retrieval actual = some.retrieve(scorer, config, {1});
+  for (const auto& [target, row] : {std::pair{0, 1}, std::pair{1, 4}}) {
+    tests::expect_close(Dense(actual.retrieval_scores.row(target)),
+                        Dense(expected.retrieval_scores.row(row)));
+    tests::expect_close(Dense(actual.aggregation_weights.row(target)),
+                        Dense(expected.aggregation_weights.row(row)));
+  }
+  tests::expect_close(actual.scorer_features, expected.scorer_features);
+  tests::expect_close(actual.score_targets, expected.score_targets);
+}
+
 TEST(ScorerFeatures, AreStandardisedOverCandidates) {
   const Scene scene;
   const DirectScores direct = score_candidates(scene.queries, scene.embeddings, scene.grams, true);

@@ -25,6 +25,7 @@ class FixedUploads : public federation::Federation {
         received[k] = request.message->arrays;
       }
       answers.push_back({request.client, std::move(reply)});
+      federation::check_answer(answers.back(), request);
     }
     return answers;
   }

@@ -40,6 +40,7 @@ class FixedTables : public federation::Federation {
         reply.arrays.set_number("num_samples", 2);
       }
       answers.push_back({request.client, std::move(reply)});
+      federation::check_answer(answers.back(), request);
     }
     return answers;
   }

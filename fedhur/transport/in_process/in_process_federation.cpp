@@ -38,13 +38,15 @@ std::vector<Answer> InProcessFederation::exchange(std::span<const Request> reque
   executor_->for_each(static_cast<Index>(requests.size()), [&](Index i) {
     const Request& request = requests[static_cast<std::size_t>(i)];
     const Index client = index_of(request.client);
+    Answer& answer = answers[static_cast<std::size_t>(i)];
     try {
       const Message reply = clients_[static_cast<std::size_t>(client)]->answer(
           received[static_cast<std::size_t>(slots.at(request.message.get()))]);
-      answers[static_cast<std::size_t>(i)] = {request.client, message::transmit(reply, format_)};
+      answer = {request.client, message::transmit(reply, format_)};
     } catch (const ProtocolError& error) {
       throw ProtocolError(fmt::format("client {}: {}", client, error.what()));
     }
+    federation::check_answer(answer, request);
   });
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.client < b.client; });
