@@ -1,0 +1,57 @@
+// Messages of any size for carriers that take small pieces only.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fedhur/base/hash.hpp"
+
+namespace fedhur::transport {
+inline constexpr std::size_t kPieceBytes = std::size_t{512} << 10U;
+
+struct Piece {
+  std::uint64_t total_size = 0;  // of the message
+  std::uint64_t offset = 0;      // of the payload in it
+  std::span<const std::byte> payload;
+  std::span<const std::byte> sha256;  // of the message; in its first piece only
+};
+
+// Cuts a message, which must outlive the pieces; so must this. An empty message is one empty piece.
+class Splitter {
+ public:
+  explicit Splitter(std::span<const std::byte> message);
+  // For a message whose digest is known.
+  Splitter(std::span<const std::byte> message, const Sha256::Digest& digest);
+  [[nodiscard]] std::optional<Piece> next();
+
+ private:
+  std::span<const std::byte> message_;
+  Sha256::Digest digest_;
+  std::size_t offset_ = 0;
+  bool is_done_ = false;
+};
+
+// Puts pieces together again, one message after the other.
+class Assembler {
+ public:
+  explicit Assembler(std::uint64_t largest_message) : largest_message_(largest_message) {}
+
+  // The message, when this was its last piece. ProtocolError for a piece that does not follow the
+  // one before, for a message that is too large and for one that is not what its digest says; then
+  // nothing more can be added. Memory is taken for what has arrived, at most twice as much,
+  // whatever the first piece promises.
+  [[nodiscard]] std::optional<std::vector<std::byte>> add(const Piece& piece);
+  [[nodiscard]] bool is_between_messages() const { return !hash_; }
+
+ private:
+  void begin(const Piece& piece);
+
+  std::uint64_t largest_message_;
+  std::uint64_t total_size_ = 0;
+  Sha256::Digest expected_{};
+  std::optional<Sha256> hash_;  // of what has arrived; none between two messages
+  std::vector<std::byte> message_;
+};
+}  // namespace fedhur::transport

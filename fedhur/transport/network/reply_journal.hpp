@@ -1,0 +1,42 @@
+// The replies of the round that is under way, on the server's disk: a server that was killed asks
+// nobody twice.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "fedhur/transport/network/task.hpp"
+
+namespace fedhur::transport {
+class ReplyJournal {
+ public:
+  // Goes on with the journal at `path`; a record torn by a crash, and what follows it, is dropped.
+  // FileError as RecordLog; DataError for a log of something else.
+  explicit ReplyJournal(const std::filesystem::path& path);
+  ~ReplyJournal();
+  ReplyJournal(const ReplyJournal&) = delete;
+  ReplyJournal& operator=(const ReplyJournal&) = delete;
+
+  struct Exchange {
+    std::map<ClientId, Bytes> replies;
+    // Set when the exchange had ended: whose replies counted.
+    bool is_ended = false;
+    std::vector<ClientId> counted;
+  };
+  // What was written before this process began; each exchange is given away once, in order.
+  [[nodiscard]] Exchange take(Sequence sequence);
+
+  // May be called from several threads.
+  void add(Sequence sequence, ClientId client, std::span<const std::byte> message);
+  // After this the exchange is on disk, whatever happens to the machine.
+  void end(Sequence sequence, const std::vector<ClientId>& counted);
+  // A checkpoint holds every exchange that was taken so far: forgets those.
+  void clear();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+}  // namespace fedhur::transport
