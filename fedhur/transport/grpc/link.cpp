@@ -1,0 +1,197 @@
+#include "fedhur/transport/grpc/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "fedhur/base/error.hpp"
+#include "fedhur/message/wire_codec.hpp"
+#include "fedhur/transport/grpc/frames.hpp"
+
+namespace fedhur::transport {
+namespace {
+using std::chrono::milliseconds;
+constexpr milliseconds kFirstPause{200};
+constexpr milliseconds kLongestPause{15'000};
+
+// Not for anything that has to be repeatable.
+std::uint64_t seed_of(const void* object) {
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) ^
+         reinterpret_cast<std::uintptr_t>(object);
+}
+
+TlsTexts texts_of(const Security& security) {
+  return security ? read_tls_files(*security, pki::Purpose::client) : TlsTexts{};
+}
+}  // namespace
+
+milliseconds Backoff::next() {
+  const auto longest = std::min(kLongestPause, kFirstPause * (1 << std::min(num_failures_, 10)));
+  ++num_failures_;
+  return milliseconds(static_cast<std::int64_t>(static_cast<double>(longest.count()) *
+                                                (0.5 + 0.5 * rng_.uniform())));
+}
+
+Farewell read_farewell(const v1::Farewell& frame) {
+  return {.is_finished = frame.is_finished(), .reason = printable(frame.reason())};
+}
+
+Link::Link(SiteConfig config, NetworkLog log)
+    : config_(std::move(config)), log_(std::move(log)), backoff_(seed_of(this)) {
+  check_security(config_.server, config_.security);
+  texts_ = texts_of(config_.security);
+}
+
+Link::End Link::run(const Converse& converse) {
+  auto lost_at = Clock::now();
+  while (const std::shared_ptr<SiteStream> stream = begin()) {
+    const auto begun_at = Clock::now();
+    bool has_answered = false;
+    std::optional<End> end;
+    stream->open();
+    try {
+      const Greeting greeting = shake_hands(*stream);
+      has_answered = greeting.index() > 0;
+      if (const auto* farewell = std::get_if<Farewell>(&greeting)) {
+        end = End{.is_done = true, .farewell = *farewell};
+      } else if (const auto* welcome = std::get_if<Welcome>(&greeting)) {
+        if (converse(stream, *welcome) == Talk::done) end = End{.is_done = true, .farewell = {}};
+      }
+    } catch (...) {
+      stream->cancel();
+      (void)stream->finish();
+      throw;
+    }
+    if (end) stream->end_writing();
+    for (v1::FromServer rest; stream->read(rest);) {
+    }
+    const ::grpc::Status status = stream->finish();
+    if (end) return *end;
+    if (is_final(status)) {
+      throw TransportError(fmt::format("{} refuses this site: {}", config_.server,
+                                       printable(status.error_message())));
+    }
+    if (has_answered) lost_at = Clock::now();
+    if (has_answered && lost_at - begun_at > kLongestPause) backoff_.reset();
+    if (!pause(explain(status, config_, has_answered), lost_at)) break;
+  }
+  return {};
+}
+
+std::shared_ptr<SiteStream> Link::begin() {
+  try {
+    texts_ = texts_of(config_.security);  // certificates are renewed now and then
+  } catch (const Error& error) {
+    log_(Severity::warning, fmt::format("{}; going on with what was read before", error.what()));
+  }
+  auto stream = std::make_shared<SiteStream>(config_, texts_);
+  const std::lock_guard lock(mutex_);
+  stream_ = is_stopping_ ? nullptr : std::move(stream);
+  return stream_;
+}
+
+bool Link::pause(const std::string& reason, Clock::time_point lost_at) {
+  milliseconds duration = backoff_.next();
+  if (config_.give_up_after) {
+    const auto rest =
+        std::chrono::duration_cast<milliseconds>(lost_at + *config_.give_up_after - Clock::now());
+    if (rest.count() <= 0) {
+      throw TransportError(
+          fmt::format("no connection for {:.1f} s: {}",
+                      std::chrono::duration<double>(*config_.give_up_after).count(), reason));
+    }
+    duration = std::min(duration, rest);
+  }
+  const auto is_stopping = [this] { return is_stopping_; };
+  std::unique_lock lock(mutex_);
+  if (is_stopping()) return false;
+  lock.unlock();
+  log_(reason == last_reason_ ? Severity::detail : Severity::warning,
+       fmt::format("{}; trying again in {:.1f} s", reason,
+                   std::chrono::duration<double>(duration).count()));
+  last_reason_ = reason;
+  lock.lock();
+  return !stopped_.wait_for(lock, duration, is_stopping);
+}
+
+void Link::stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopping_ = true;
+  if (stream_) stream_->cancel();
+  stopped_.notify_all();
+}
+
+void Link::expire() {
+  const std::lock_guard lock(mutex_);
+  if (stream_) stream_->expire(Clock::now());
+}
+
+Link::Greeting Link::shake_hands(SiteStream& stream) const {
+  v1::FromSite frame;
+  v1::Hello& hello = *frame.mutable_hello();
+  hello.set_protocol(kProtocol);
+  hello.set_wire_version(message::kWireVersion);
+  hello.set_software(printable(config_.software));
+  put_clients(config_.clients, *hello.mutable_clients());
+  hello.set_catalogue_sha256(config_.catalogue_sha256);
+  (void)stream.write(frame);  // reading tells whether it has arrived
+  v1::FromServer answer;
+  do {
+    if (!stream.read(answer)) return {};
+  } while (answer.has_beat());
+  if (answer.has_farewell()) return read_farewell(answer.farewell());
+  if (!answer.has_welcome()) {
+    throw ProtocolError(fmt::format("{}: an unexpected frame, expected Welcome", config_.server));
+  }
+  Welcome welcome = read_welcome(answer.welcome());
+  const bool is_known = welcome.catalogue_sha256 == config_.catalogue_sha256;
+  if (!welcome.catalogue_sha256.empty() && !is_known) {
+    if (!welcome.catalogue) welcome.catalogue = read_catalogue(stream);
+    if (!welcome.catalogue) return {};
+    if (sha256_hex(*welcome.catalogue) != welcome.catalogue_sha256) {
+      throw ProtocolError(
+          fmt::format("{}: the catalogue is not the one of the run", config_.server));
+    }
+  }
+  return welcome;
+}
+
+Welcome Link::read_welcome(const v1::Welcome& frame) const {
+  Welcome welcome{.run_id = printable(frame.run_id()),
+                  .configuration = frame.configuration(),
+                  .num_clients = static_cast<Index>(frame.num_clients()),
+                  .clients = clients_of(frame.clients()),
+                  .catalogue_sha256 = frame.catalogue_sha256()};
+  if (!frame.catalogue().empty()) {
+    const auto bytes = std::as_bytes(std::span(frame.catalogue()));
+    welcome.catalogue = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  }
+  const std::set<ClientId> granted(welcome.clients.begin(), welcome.clients.end());
+  const auto is_granted = [&](ClientId client) { return granted.contains(client); };
+  const auto exists = [&](ClientId client) { return index_of(client) < welcome.num_clients; };
+  if (welcome.run_id.empty() || granted.empty() || granted.size() != welcome.clients.size() ||
+      !std::ranges::all_of(welcome.clients, exists) ||
+      !std::ranges::all_of(config_.clients, is_granted)) {
+    throw ProtocolError(fmt::format(
+        "{}: a Welcome to a run '{}' of {} clients with {} of them for this site, expected a name "
+        "and the clients that were asked for",
+        config_.server, welcome.run_id, welcome.num_clients, welcome.clients.size()));
+  }
+  return welcome;
+}
+
+Bytes Link::read_catalogue(SiteStream& stream) const {
+  Assembler assembler(config_.largest_task);
+  for (v1::FromServer frame; stream.read(frame);) {
+    if (!frame.has_chunk() || frame.chunk().sequence() != 0) {
+      throw ProtocolError(
+          fmt::format("{}: an unexpected frame, expected the catalogue", config_.server));
+    }
+    if (auto catalogue = assembler.add(piece_of(frame.chunk()))) {
+      return std::make_shared<const std::vector<std::byte>>(std::move(*catalogue));
+    }
+  }
+  return nullptr;
+}
+}  // namespace fedhur::transport

@@ -1,0 +1,73 @@
+// Keeps a site in conversation with its server, over one connection after the other.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "fedhur/base/random.hpp"
+#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/site_stream.hpp"
+
+namespace fedhur::transport {
+// Longer and longer pauses, none like another's: a server that comes back is not run over by all of
+// its sites at once.
+class Backoff {
+ public:
+  explicit Backoff(std::uint64_t seed) : rng_(seed) {}
+  [[nodiscard]] std::chrono::milliseconds next();  // 0.1 to 0.2 s at first, 7.5 to 15 s at last
+  void reset() { num_failures_ = 0; }
+
+ private:
+  Rng rng_;
+  int num_failures_ = 0;
+};
+
+class Link {
+ public:
+  Link(SiteConfig config, NetworkLog log);
+
+  enum class Talk : std::uint8_t { done, lost };
+  // Talks until `talk` is done, and connects again whenever it is lost. A Farewell ends it as well,
+  // also one that comes instead of a Welcome: `talk` gets none, Link returns that one. False in
+  // `is_done` if stop() was called.
+  using Converse =
+      std::function<Talk(const std::shared_ptr<SiteStream>& stream, const Welcome& welcome)>;
+  struct End {
+    bool is_done = false;
+    std::optional<Farewell> farewell;
+  };
+  [[nodiscard]] End run(const Converse& converse);
+
+  // For other threads, while run() goes on.
+  void stop();
+  void expire();  // to be called now and then: notices a silent server
+
+ private:
+  using Clock = SiteStream::Clock;
+  using Greeting = std::variant<std::monostate, Welcome, Farewell>;
+
+  [[nodiscard]] std::shared_ptr<SiteStream> begin();
+  [[nodiscard]] Greeting shake_hands(SiteStream& stream) const;
+  [[nodiscard]] Welcome read_welcome(const v1::Welcome& frame) const;
+  [[nodiscard]] Bytes read_catalogue(SiteStream& stream) const;
+  // False if stop() was called meanwhile.
+  [[nodiscard]] bool pause(const std::string& reason, Clock::time_point lost_at);
+
+  SiteConfig config_;
+  NetworkLog log_;
+  TlsTexts texts_;
+  Backoff backoff_;
+  std::string last_reason_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool is_stopping_ = false;
+  std::shared_ptr<SiteStream> stream_;
+};
+
+[[nodiscard]] Farewell read_farewell(const v1::Farewell& frame);
+}  // namespace fedhur::transport
