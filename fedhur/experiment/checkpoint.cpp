@@ -10,7 +10,7 @@ namespace fedhur::experiment {
 namespace fs = std::filesystem;
 using client::PrivateState;
 namespace {
-constexpr std::uint32_t kMagic = 0x324b4846;  // "FHK2"
+constexpr std::uint32_t kMagic = 0x334b4846;  // "FHK3"
 constexpr const char* kSuffix = ".ckpt";
 
 void put_numbers(ByteSink& sink, const std::map<std::string, double>& numbers) {
@@ -41,6 +41,7 @@ void put_progress(ByteSink& sink, const Progress& progress) {
   sink.put(progress.bytes_up);
   sink.put(progress.bytes_down);
   encode(progress.inside, sink);
+  sink.put(progress.next_sequence);
 }
 
 Progress get_progress(ByteReader& reader) {
@@ -54,6 +55,7 @@ Progress get_progress(ByteReader& reader) {
   progress.bytes_up = reader.get<double>();
   progress.bytes_down = reader.get<double>();
   progress.inside = decode_arrays(reader);
+  progress.next_sequence = reader.get<std::uint64_t>();
   return progress;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/evaluate/evaluating_client.hpp"
 #include "fedhur/federation/server_method.hpp"
 #include "fedhur/report/round_report.hpp"
@@ -23,6 +24,28 @@ struct Progress {
   double bytes_up = 0.0;                  // of the method, over all clients and rounds
   double bytes_down = 0.0;
   NamedArrays inside;  // of the best round, for report::InsideReport
+  // Of the next exchange with clients that are elsewhere; they count along.
+  std::uint64_t next_sequence = 1;
+};
+
+// Decides when a checkpoint is worth its time.
+class CheckpointClock {
+ public:
+  explicit CheckpointClock(Round every) : every_(every) {}
+  [[nodiscard]] bool is_due(Round next_round) const {
+    if (every_ > 0) return next_round % every_ == 0;
+    constexpr double kMostShare = 0.05;
+    return since_last_.seconds() * kMostShare >= last_cost_;
+  }
+  void note(double cost) {
+    last_cost_ = cost;
+    since_last_ = Stopwatch();
+  }
+
+ private:
+  Round every_;
+  double last_cost_ = 0.05;  // a guess until the first was written
+  Stopwatch since_last_;
 };
 
 // Writes checkpoints/round-<next_round>.ckpt, whole or not at all, then removes older ones.

@@ -141,6 +141,10 @@ ExperimentConfig read_experiment_config(ConfigTable& table) {
   ConfigSection checkpoint(table, "checkpoint");
   checkpoint.read("every", config.checkpoint.every);
   checkpoint.require(config.checkpoint.every >= 0, "every", "a number of 0 or more");
+  if (table.contains("federation.clients")) {
+    config.federation.emplace();
+    read_settings(table, *config.federation);
+  }
   table.reject_unread();
   return config;
 }

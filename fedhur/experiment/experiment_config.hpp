@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "fedhur/data/split.hpp"
 #include "fedhur/data/synthetic.hpp"
 #include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/experiment/federation_config.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 
@@ -49,6 +51,7 @@ struct ExperimentConfig {
   evaluate::EvaluationConfig evaluation;
   StopConfig stop;
   CheckpointConfig checkpoint;
+  std::optional<FederationConfig> federation;  // of a run whose clients are elsewhere
   methods::WireConfig wire;  // the rank is read by every method that uploads item embeddings
   methods::ConfiguredMethod configured_method;
 };

@@ -27,12 +27,7 @@ void check_method(const std::string& name) {
 // The file of an array or a text, below folders that are made as they are needed.
 fs::path place_of(const fs::path& folder, const std::string& name, const char* ending) {
   fs::path path = folder / (name + ending);
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) {
-    throw Error(fmt::format("cannot create the folder {}: {}", path.parent_path().string(),
-                            error.message()));
-  }
+  make_folder(path.parent_path());
   return path;
 }
 }  // namespace
@@ -57,12 +52,7 @@ void check_dump(const DumpConfig& dump, const ExperimentConfig& config) {
 }
 
 void create_folder(const DumpConfig& dump) {
-  std::error_code error;
-  fs::create_directories(dump.folder, error);
-  if (error) {
-    throw ConfigError(
-        fmt::format("cannot create the folder {}: {}", dump.folder.string(), error.message()));
-  }
+  make_folder(dump.folder);
   if (::access(dump.folder.c_str(), W_OK | X_OK) != 0) {
     throw ConfigError(
         fmt::format("cannot write into {}: {}", dump.folder.string(), std::strerror(errno)));

@@ -9,16 +9,6 @@
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
-namespace {
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) {
-    throw ConfigError(
-        fmt::format("cannot create the folder {}: {}", path.string(), error.message()));
-  }
-}
-}  // namespace
 
 RunFolder RunFolder::create_numbered(const fs::path& parent, const std::string& name) {
   make_folder(parent);
@@ -57,7 +47,8 @@ void RunFolder::remove_unbegun(const fs::path& path) {
   if (is_run(path)) return;
   const RunFolder folder(path);
   std::error_code ignored;
-  for (const fs::path& file : {folder.log(), folder.manifest(), folder.config()}) {
+  for (const fs::path& file :
+       {folder.log(), folder.manifest(), folder.config(), folder.run_id(), folder.replies()}) {
     fs::remove(file, ignored);
     fs::remove(file.string() + ".part", ignored);
   }

@@ -31,6 +31,9 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path model() const { return path_ / "model"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
   [[nodiscard]] std::filesystem::path log() const { return path_ / "log.txt"; }
+  // Of a server whose clients are elsewhere:
+  [[nodiscard]] std::filesystem::path run_id() const { return path_ / "run_id"; }
+  [[nodiscard]] std::filesystem::path replies() const { return checkpoints() / "replies.journal"; }
 
   void append_round(const report::RoundReport& report) const;
   [[nodiscard]] std::vector<report::RoundReport> read_rounds()

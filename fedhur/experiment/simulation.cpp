@@ -7,11 +7,11 @@
 #include "fedhur/linalg/blas.hpp"
 
 namespace fedhur::experiment {
-namespace {
 Index num_threads(Index wanted) {
   return wanted > 0 ? wanted : std::max<Index>(1, std::thread::hardware_concurrency());
 }
 
+namespace {
 // Nobody in a federation could know it: it is for reports on a simulation alone.
 std::vector<Index> count_training_rows(const data::Dataset& dataset,
                                        const std::vector<data::Part>& parts) {

@@ -11,6 +11,9 @@
 #include "fedhur/experiment/round_dump.hpp"
 
 namespace fedhur::experiment {
+// 0 means one per core.
+[[nodiscard]] Index num_threads(Index wanted);
+
 struct Simulation {
   ExperimentConfig config;
   std::optional<DumpConfig> dump;

@@ -64,6 +64,7 @@ std::string to_json(const RoundReport& report) {
   }
   json["bytes"] = traffic;
   for (const auto& [name, value] : report.numbers) json[name] = value;
+  if (!report.absent.empty()) json["absent"] = report.absent;
   return json.dump();
 }
 
@@ -80,6 +81,7 @@ RoundReport round_report_from_json(const std::string& line) {
       report.traffic[kind] = {bytes.at("up").get<std::uint64_t>(),
                               bytes.at("down").get<std::uint64_t>()};
     }
+    if (json.contains("absent")) json.at("absent").get_to(report.absent);
     static constexpr std::array kOwn = {"round", "valid",   "test", "loss",
                                         "best",  "seconds", "bytes"};
     for (const auto& [name, value] : json.items()) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fedhur/base/ids.hpp"
 #include "fedhur/federation/traffic.hpp"
@@ -19,6 +20,7 @@ struct RoundReport {
   std::map<std::string, double> seconds;  // by phase, evaluation included
   federation::TrafficByKind traffic;      // summed over clients
   std::map<std::string, double> numbers;  // whatever else the method measured
+  std::vector<Index> absent;              // clients that missed a part of it
 };
 
 struct RunResult {

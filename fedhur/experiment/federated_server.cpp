@@ -1,0 +1,144 @@
+#include "fedhur/experiment/federated_server.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "fedhur/base/file.hpp"
+#include "fedhur/base/hash.hpp"
+#include "fedhur/experiment/manifest.hpp"
+#include "fedhur/experiment/simulation.hpp"
+#include "fedhur/linalg/blas.hpp"
+
+namespace fedhur::experiment {
+namespace fs = std::filesystem;
+namespace {
+std::string sha256_of(const std::string& text) {
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
+
+// Tells this run from all others, so that no site mixes them up.
+std::string make_run_id(const RunFolder& folder, const std::string& settings) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return sha256_of(fmt::format("{} {} {}", now, fs::absolute(folder.path()).string(), settings))
+      .substr(0, 16);
+}
+
+ExperimentConfig read_config(ConfigTable& table, const RunFolder& folder) {
+  ExperimentConfig config = read_experiment_config(table);
+  if (!config.federation) {
+    throw ConfigError(fmt::format(
+        "{} is not the run of a server: it has no [federation]; 'fedhur train --resume' goes on "
+        "with simulations",
+        folder.path().string()));
+  }
+  return config;
+}
+
+data::Dataset dataset_of(const std::string& catalogue, const std::string& items) {
+  const data::Catalogue parsed = data::parse_catalogue(catalogue, items);
+  data::Dataset dataset;
+  dataset.name = fs::path(items).stem().string();
+  dataset.item_names = parsed.names;
+  dataset.item_titles = parsed.titles;
+  dataset.sha256 = sha256_of(catalogue);
+  return dataset;
+}
+
+// Sites hold what clients know; the server's checkpoints have none of them.
+const Clients& no_clients() {
+  static const Clients kNone;
+  return kNone;
+}
+}  // namespace
+
+FederatedServer::FederatedServer(ConfigTable table, const RunFolder& folder,
+                                 transport::NetworkLog log, const TrainingHooks& hooks)
+    : folder_(folder),
+      config_(read_config(table, folder)),
+      catalogue_(data::to_text(data::load_catalogue(config_.federation->items))),
+      dataset_(dataset_of(catalogue_, config_.federation->items)),
+      train_counts_(dataset_.item_names.size()),
+      executor_(num_threads(config_.threads)) {
+  linalg::prepare_blas(executor_.num_threads());
+  settings_ = settings_for_sites(table);
+  const FederationConfig& federation = *config_.federation;
+  server_ = config_.configured_method.make_server({.num_clients = federation.clients,
+                                                   .num_items = dataset_.num_items(),
+                                                   .rng = Rng(config_.seed),
+                                                   .executor = &executor_});
+  if (RunFolder::is_run(folder.path())) {
+    check_same_data(folder.manifest(), dataset_);
+    run_id_ = read_text_file(folder.run_id());
+    progress_ =
+        restore_checkpoint(folder.checkpoints(), *server_, no_clients()).value_or(Progress{});
+    inform(hooks, fmt::format("going on with round {}", progress_.next_round + 1));
+  } else {
+    table.set("federation.items", fs::absolute(federation.items).lexically_normal().string(),
+              "the run");
+    (void)read_experiment_config(table);
+    run_id_ = make_run_id(folder, settings_);
+  }
+  toml_ = to_toml(table);
+  journal_ = std::make_unique<transport::ReplyJournal>(folder.replies());
+  hub_ = std::make_unique<transport::Hub>(
+      transport::HubConfig{.num_clients = federation.clients,
+                           .quorum = federation.quorum,
+                           .deadline_seconds = federation.deadline_seconds,
+                           .format = config_.wire.format},
+      std::move(log), journal_.get(), progress_.next_sequence);
+}
+
+FederatedServer::~FederatedServer() = default;
+
+std::size_t FederatedServer::largest_reply() const {
+  // Every method uploads a few tables of a row per item; none is wider than this.
+  constexpr std::size_t kNumbersPerItem = 4096;
+  constexpr std::size_t kFixed = std::size_t{16} << 20U;
+  return kFixed + dataset_.item_names.size() * kNumbersPerItem * sizeof(Real);
+}
+
+void FederatedServer::save(const Progress& progress) {
+  progress_ = progress;
+  progress_.next_sequence = hub_->next_sequence();
+  write_checkpoint(folder_.checkpoints(), progress_, *server_, no_clients());
+  journal_->clear();  // all that it knows is in the checkpoint now
+}
+
+// With its config.toml a run has begun; until then nothing is left behind by a mistake.
+void FederatedServer::begin() {
+  write_file_atomically(folder_.run_id(), run_id_);
+  begin_sitting(folder_.manifest(),
+                {.method = config_.method,
+                 .seed = config_.seed,
+                 .num_clients = config_.federation->clients,
+                 .num_threads = executor_.num_threads(),
+                 .first_round = progress_.next_round},
+                dataset_);
+  write_file_atomically(folder_.config(), toml_);
+}
+
+TrainingOutcome FederatedServer::run(const TrainingHooks& hooks) {
+  const Stopwatch sitting;
+  begin();
+  inform(hooks, fmt::format("{} items; {} at {} clients, of which {} have to answer; run {}",
+                            dataset_.num_items(), config_.method, config_.federation->clients,
+                            config_.federation->quorum > 0 ? config_.federation->quorum
+                                                           : config_.federation->clients,
+                            run_id_));
+  if (!hub_->wait_for_clients(hooks.should_stop)) {
+    end_sitting(folder_.manifest(), progress_.next_round);
+    return {.was_interrupted = true, .result = {}};
+  }
+  const RunParts parts{.config = config_,
+                       .dataset = dataset_,
+                       .train_counts = train_counts_,
+                       .num_clients = config_.federation->clients,
+                       .server = *server_,
+                       .federation = *hub_,
+                       .save = [&](const Progress& progress) { save(progress); },
+                       .checkpoint_every = 1,  // or the journal would grow
+                       .take_absentees = [&] { return hub_->take_absentees(); }};
+  return run_rounds(parts, progress_, folder_, hooks, sitting);
+}
+}  // namespace fedhur::experiment

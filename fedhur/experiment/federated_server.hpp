@@ -1,0 +1,51 @@
+// The server of a real federation: the round loop of a simulation with clients that are elsewhere.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "fedhur/base/parallel.hpp"
+#include "fedhur/data/catalogue.hpp"
+#include "fedhur/experiment/round_loop.hpp"
+#include "fedhur/transport/network/hub.hpp"
+
+namespace fedhur::experiment {
+class FederatedServer {
+ public:
+  // A new run in `folder`, or the one that is in it already: then `table` is what its config.toml
+  // says. Sites may connect to the hub from here on.
+  FederatedServer(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
+                  const TrainingHooks& hooks);
+  ~FederatedServer();
+
+  [[nodiscard]] transport::Hub& hub() { return *hub_; }
+  [[nodiscard]] const ExperimentConfig& config() const { return config_; }
+  // What sites are told when they connect.
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  [[nodiscard]] const std::string& settings() const { return settings_; }
+  [[nodiscard]] const std::string& catalogue() const { return catalogue_; }
+  // No honest reply is larger.
+  [[nodiscard]] std::size_t largest_reply() const;
+
+  // Waits for clients, then trains. TransportError if fewer than the quorum are left; the run can
+  // be resumed then.
+  [[nodiscard]] TrainingOutcome run(const TrainingHooks& hooks);
+
+ private:
+  void begin();
+  void save(const Progress& progress);
+
+  RunFolder folder_;
+  ExperimentConfig config_;
+  std::string run_id_;
+  std::string settings_;
+  std::string toml_;  // all of them, for the run folder
+  std::string catalogue_;
+  data::Dataset dataset_;  // items, no rows
+  std::vector<Index> train_counts_;
+  Executor executor_;
+  std::unique_ptr<federation::ServerMethod> server_;
+  Progress progress_;
+  std::unique_ptr<transport::ReplyJournal> journal_;
+  std::unique_ptr<transport::Hub> hub_;
+};
+}  // namespace fedhur::experiment

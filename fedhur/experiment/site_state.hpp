@@ -1,0 +1,47 @@
+// What a site keeps on its own disk: the private state of its clients as of some round, and the
+// tasks since. Worked through again, they lead to the same bits.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "fedhur/base/record_log.hpp"
+#include "fedhur/experiment/checkpoint.hpp"
+#include "fedhur/transport/network/site.hpp"
+
+namespace fedhur::experiment {
+class SiteState : public transport::SiteRecord {
+ public:
+  // `clients` are those of `ids`, in the same order, and outlive this. Restores the newest state
+  // below `folder`, if there is one. DataError if it is damaged or of other clients.
+  SiteState(std::filesystem::path folder, std::vector<ClientId> ids, const Clients& clients);
+
+  // The newest task that each client's state has seen.
+  [[nodiscard]] const std::vector<transport::Sequence>& answered() const { return answered_; }
+  // Works through the tasks that came after the state. How many there were.
+  std::size_t replay(transport::Site& site);
+  // Where to read from how far clients have come; before any task is worked on.
+  void follow(const transport::Site& site) { site_ = &site; }
+
+  void begin_round(Round round) override;
+  void note(const transport::Task& task) override;
+
+ private:
+  void restore(const std::filesystem::path& path);
+  void save();
+  [[nodiscard]] std::filesystem::path state_file(int number) const;
+  [[nodiscard]] std::filesystem::path journal_file(int number) const;
+
+  std::filesystem::path folder_;
+  std::vector<ClientId> ids_;
+  const Clients* clients_;
+  std::vector<transport::Sequence> answered_;
+  int number_ = 0;  // of state and journal; state 0 is how clients begin, and has no file
+  std::unique_ptr<RecordLog> journal_;
+  std::uint64_t journal_bytes_ = 0;
+  std::uint64_t state_bytes_ = 0;
+  const transport::Site* site_ = nullptr;
+  bool is_replaying_ = false;
+  CheckpointClock clock_{0};
+};
+}  // namespace fedhur::experiment

@@ -1,0 +1,300 @@
+// A federation of real servers and sites, joined by the plainest of carriers, against a simulation
+// of the same configuration.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "fedhur/base/file.hpp"
+#include "fedhur/experiment/federated_server.hpp"
+#include "fedhur/experiment/federated_site.hpp"
+#include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/experiment/stored_model.hpp"
+#include "tests/support/support.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace fedhur::experiment {
+namespace {
+namespace fs = std::filesystem;
+using tests::TempFolder;
+using tests::tiny_settings;
+using transport::Hub;
+constexpr Index kNumClients = 7;
+
+std::vector<ClientId> client_range(Index first, Index last) {
+  std::vector<ClientId> clients;
+  for (Index client = first; client <= last; ++client) clients.push_back(client_id(client));
+  return clients;
+}
+
+// The settings that say what the data are, and those that say what is done with them.
+struct Divided {
+  ConfigTable server;
+  ConfigTable site;
+};
+Divided divide(const ConfigTable& whole, const fs::path& items) {
+  ConfigTable resolved = whole;
+  const ExperimentConfig config = read_experiment_config(resolved);
+  write_file_atomically(items, data::to_text(data::catalogue_of(load_dataset(config.data))));
+  Divided divided;
+  for (const auto& [key, value] : resolved.resolved()) {
+    const bool is_data =
+        key.starts_with("data.") || key.starts_with("synthetic.") || key.starts_with("clients.");
+    (is_data ? divided.site : divided.server).set(key, value, "the test");
+  }
+  divided.server.set("federation.clients", std::int64_t{kNumClients}, "the test");
+  divided.server.set("federation.items", items.string(), "the test");
+  divided.server.set("federation.deadline_seconds", 60.0, "the test");
+  return divided;
+}
+
+FederationTerms terms_of(const FederatedServer& server) {
+  return {.run_id = server.run_id(),
+          .settings = server.settings(),
+          .catalogue = server.catalogue(),
+          .num_clients = kNumClients};
+}
+
+// One site and the thread that works for it.
+class Plugged {
+ public:
+  // `most_tasks` ends it in the middle of things, as a crash would.
+  Plugged(const SiteConfig& config, FederatedServer& server, int most_tasks = 1 << 30)
+      : site_(std::make_unique<FederatedSite>(config, terms_of(server))), hub_(&server.hub()) {
+    thread_ = std::jthread([this, most_tasks](const std::stop_token& stop) {
+      const Hub::Session session = hub_->connect("a site", site_->site().progress());
+      int num_tasks = 0;
+      while (!stop.stop_requested() && num_tasks < most_tasks) {
+        const auto task = hub_->next_task(session, std::chrono::milliseconds(20));
+        if (!task) continue;
+        ++num_tasks;
+        const bool is_last = num_tasks == most_tasks;
+        site_->site().work(std::span(&*task, 1), [&](const transport::Reply& reply) {
+          if (!is_last) hub_->accept(session, reply);  // the last reply is lost
+        });
+      }
+      hub_->disconnect(session);
+    });
+  }
+  void wait() { thread_.join(); }
+  FederatedSite& site() { return *site_; }
+  ~Plugged() {
+    if (thread_.joinable()) {
+      thread_.request_stop();
+      thread_.join();
+    }
+  }
+  Plugged(const Plugged&) = delete;
+  Plugged& operator=(const Plugged&) = delete;
+
+ private:
+  std::unique_ptr<FederatedSite> site_;
+  Hub* hub_;
+  std::jthread thread_;
+};
+
+std::unique_ptr<FederatedServer> make_server(const ConfigTable& table, const fs::path& folder) {
+  return std::make_unique<FederatedServer>(
+      table, RunFolder::is_run(folder) ? RunFolder::open(folder) : RunFolder::create(folder),
+      transport::NetworkLog{}, TrainingHooks{});
+}
+
+void expect_same_run(const RunFolder& simulated, const RunFolder& federated) {
+  const auto before = simulated.read_rounds();
+  const auto after = federated.read_rounds();
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(before[i].valid, after[i].valid) << i;
+    EXPECT_EQ(before[i].test, after[i].test) << i;
+    EXPECT_EQ(before[i].loss, after[i].loss) << i;
+    EXPECT_EQ(before[i].is_best, after[i].is_best) << i;
+    EXPECT_TRUE(after[i].absent.empty());
+    for (const auto& [kind, bytes] : before[i].traffic) {
+      EXPECT_EQ(bytes.up, after[i].traffic.at(kind).up) << kind;
+      EXPECT_EQ(bytes.down, after[i].traffic.at(kind).down) << kind;
+    }
+  }
+}
+
+// All lists of a model, by user.
+std::map<std::string, std::vector<std::pair<std::string, Real>>> lists_of(const fs::path& model) {
+  const StoredModel stored(model);
+  std::map<std::string, std::vector<std::pair<std::string, Real>>> lists;
+  for (std::size_t user = 0; user < stored.user_names().size(); ++user) {
+    auto& list = lists[stored.user_names()[user]];
+    for (const auto& item : stored.recommend(user_id(static_cast<Index>(user)), 5)) {
+      list.emplace_back(item.name, item.score);
+    }
+  }
+  return lists;
+}
+
+class Federated : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    (void)tests::train_tiny(folder_ / "simulated", tiny_settings(GetParam()));
+    divided_ = divide(tiny_settings(GetParam()), folder_ / "items.tsv");
+  }
+  [[nodiscard]] SiteConfig site(const std::string& name, Index first, Index last) const {
+    return {.folder = folder_ / name,
+            .clients = client_range(first, last),
+            .own = divided_.site,
+            .has_whole_data = true};
+  }
+  [[nodiscard]] RunFolder simulated() const { return RunFolder::open(folder_ / "simulated"); }
+  [[nodiscard]] RunFolder federated() const { return RunFolder::open(folder_ / "server"); }
+  TempFolder folder_;
+  Divided divided_;
+};
+INSTANTIATE_TEST_SUITE_P(Methods, Federated,
+                         testing::Values("fedmf", "fedcia", "fedhur", "fedncf", "fedca"),
+                         [](const auto& given) { return given.param; });
+
+TEST_P(Federated, OneSiteWithAllClientsEndsWithTheModelOfASimulation) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged all(site("site", 0, kNumClients - 1), *server);
+  const TrainingOutcome outcome = server->run({});
+  EXPECT_FALSE(outcome.was_interrupted);
+  expect_same_run(simulated(), federated());
+  ASSERT_TRUE(all.site().write_model());
+  EXPECT_EQ(read_file(folder_ / "site" / "model" / "model.bin"),
+            read_file(simulated().model() / "model.bin"));
+}
+
+TEST_P(Federated, SeveralSitesEndWithItsListsBetweenThem) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged first(site("first", 0, 0), *server);
+  Plugged second(site("second", 1, 4), *server);
+  Plugged third(site("third", 5, 6), *server);
+  (void)server->run({});
+  expect_same_run(simulated(), federated());
+  auto expected = lists_of(simulated().model());
+  for (auto* plugged : {&first, &second, &third}) ASSERT_TRUE(plugged->site().write_model());
+  for (const char* name : {"first", "second", "third"}) {
+    for (const auto& [user, list] : lists_of(folder_ / name / "model")) {
+      ASSERT_TRUE(expected.contains(user)) << user << " is at one site only";
+      EXPECT_EQ(list, expected.at(user)) << user;
+      expected.erase(user);
+    }
+  }
+  EXPECT_TRUE(expected.empty());
+}
+
+// After every number of tasks, a site dies with its last reply unsent, and comes back.
+TEST_P(Federated, ASiteThatDiesAndComesBackChangesNothing) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged others(site("others", 3, kNumClients - 1), *server);
+  std::jthread dying([&] {
+    for (int life = 1; life <= 4; ++life) {
+      Plugged mortal(site("mortal", 0, 2), *server, life);
+      mortal.wait();
+    }
+    Plugged last(site("mortal", 0, 2), *server);
+    while (!fs::exists(folder_ / "server" / "result.json")) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  (void)server->run({});
+  dying.join();
+  expect_same_run(simulated(), federated());
+}
+
+// The server dies in the middle of a round; its successor asks nobody twice who has answered.
+TEST_P(Federated, AServerThatDiesAndComesBackChangesNothing) {
+  for (int life = 1; life <= 3; ++life) {
+    auto server = make_server(divided_.server, folder_ / "server");
+    // The second site dies with its work undone, so the server waits in mid-round when it is ended.
+    Plugged first(site("first", 0, 4), *server);
+    Plugged second(site("second", 5, 6), *server, 2 + life);
+    std::jthread ending([&] {
+      second.wait();
+      server->hub().close("the server was ended");
+    });
+    EXPECT_THROW((void)server->run({}), TransportError) << life;
+  }
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged first(site("first", 0, 4), *server);
+  Plugged second(site("second", 5, 6), *server);
+  (void)server->run({});
+  expect_same_run(simulated(), federated());
+}
+
+TEST_P(Federated, GoesOnWithoutASiteThatStaysAway) {
+  divided_.server.set("federation.quorum", std::int64_t{5}, "the test");
+  divided_.server.set("federation.deadline_seconds", 0.3, "the test");
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged present(site("present", 0, 4), *server);
+  {
+    Plugged leaving(site("leaving", 5, 6), *server, 2);
+    std::jthread gone([&] { leaving.wait(); });
+    (void)server->run({});
+  }
+  const auto rounds = federated().read_rounds();
+  ASSERT_EQ(rounds.size(), simulated().read_rounds().size());
+  for (const auto& round : rounds) EXPECT_EQ(round.absent, (std::vector<Index>{5, 6}));
+  EXPECT_TRUE(present.site().write_model());
+}
+
+TEST_P(Federated, TheServersFilesHoldNothingPrivate) {
+  divided_.server.set("stop.max_rounds", std::int64_t{2}, "the test");
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged all(site("site", 0, kNumClients - 1), *server);
+  (void)server->run({});
+  ASSERT_TRUE(all.site().write_model());
+  const auto table = tiny_settings(GetParam());
+  ConfigTable resolved = table;
+  const data::Dataset dataset = load_dataset(read_experiment_config(resolved).data);
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "server")) {
+    if (!entry.is_regular_file()) continue;
+    const std::string text = read_text_file(entry.path());
+    for (const std::string& user : dataset.user_names) {
+      EXPECT_EQ(text.find(user + "\""), std::string::npos) << user << " in " << entry.path();
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "server" / "model"));
+}
+
+TEST(FederatedSite, TakesItsOwnFileAndTheServersItems) {
+  const TempFolder folder;
+  write_file_atomically(folder / "items.tsv", "item\ttitle\nb\tBee\na\tAnt\nc\tCat\n");
+  write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,b\nx,c\ny,c\ny,a\nz,b\nz,a\n");
+  ConfigTable own;
+  own.set("data.path", (folder / "mine.csv").string(), "the test");
+  SiteConfig config{.folder = folder / "site", .clients = client_range(4, 4), .own = own};
+  const FederationTerms terms{.run_id = "r",
+                              .settings = "method = \"fedmf\"\nsplit.kind = \"user\"\n",
+                              .catalogue = read_text_file(folder / "items.tsv"),
+                              .num_clients = 5};
+  {
+    const FederatedSite site(config, terms);
+    EXPECT_NE(site.describe().find("3 users"), std::string::npos) << site.describe();
+    EXPECT_EQ(fs::status(folder / "site").permissions() & fs::perms::others_all, fs::perms::none);
+    EXPECT_TRUE(FederatedSite::is_site(folder / "site"));
+  }
+  FederationTerms other = terms;
+  other.run_id = "another";
+  EXPECT_THROW(FederatedSite(config, other), ConfigError) << "the folder is of another run";
+  write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,unheard-of\n");
+  config.folder = folder / "new";
+  try {
+    const FederatedSite site(config, terms);
+    FAIL() << "an item that the federation does not know";
+  } catch (const DataError& error) {
+    EXPECT_NE(std::string(error.what()).find("unheard-of"), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(FederatedSite::is_site(folder / "new"));
+  config.skips_unknown_items = true;
+  EXPECT_EQ(FederatedSite(config, terms).skipped_rows(), 1);
+}
+
+TEST(FederatedServer, TellsSitesNothingOfItsOwnMachine) {
+  const TempFolder folder;
+  const Divided divided = divide(tiny_settings("fedmf"), folder / "items.tsv");
+  const auto server = make_server(divided.server, folder / "server");
+  EXPECT_EQ(server->settings().find("items"), std::string::npos) << server->settings();
+  EXPECT_EQ(server->settings().find(folder.path().string()), std::string::npos);
+  EXPECT_NE(server->settings().find("train.learning_rate"), std::string::npos);
+}
+}  // namespace
+}  // namespace fedhur::experiment
