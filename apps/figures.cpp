@@ -127,17 +127,15 @@ std::string draw_stacks(const std::vector<Group>& groups, const std::vector<Pane
       for (const auto& [name, value] : stack) names.insert(name);
     }
   }
-  std::vector<std::string> tics;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    tics.push_back(fmt::format("{} {}", as_literal(groups[g].label), g));
-  }
+  std::vector<std::string> labels;
+  for (const Group& group : groups) labels.push_back(group.label);
   const int width = 260 + 90 * static_cast<int>(groups.size() * panels.size());
   std::string script =
       begin_figure(format, std::max(width, 480), 360) +
       fmt::format(
           "set style data histograms\nset style histogram rowstacked\nset boxwidth 0.6\nset key "
-          "outside right top\nset yrange [0:*]\nset xtics ({})\nset multiplot layout 1,{}\n",
-          fmt::join(tics, ", "), panels.size());
+          "outside right top\nset yrange [0:*]\nset xtics {}\nset multiplot layout 1,{}\n",
+          tick_labels(labels), panels.size());
   for (std::size_t p = 0; p < panels.size(); ++p) {
     script += fmt::format("$panel{} << EOD\n", p);
     for (const Numbers& stack : panels[p].stacks) {
@@ -196,17 +194,6 @@ Figure draw_traffic(const std::vector<Group>& groups, FigureFormat format) {
       {"MB up per client and round", megabytes(&federation::Traffic::up)},
       {"MB down per client and round", megabytes(&federation::Traffic::down)}};
   return {.name = "traffic", .script = draw_stacks(groups, panels, format)};
-}
-
-// A file name's worth of a label.
-std::string plain(std::string_view label) {
-  std::string text;
-  for (const char c : label) {
-    const bool is_plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    text += is_plain || c == '-' || c == '_' || c == '.' ? c : '_';
-  }
-  return text;
 }
 }  // namespace
 

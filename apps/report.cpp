@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/command.hpp"
+#include "apps/figure_files.hpp"
 #include "apps/figures.hpp"
-#include "apps/gnuplot.hpp"
 #include "apps/output.hpp"
 #include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
@@ -21,14 +21,10 @@ namespace {
 struct ReportFlags {
   std::vector<std::string> runs;
   std::string out;
-  std::string svg;  // folders for figures
-  std::string png;
-  std::string pdf;
+  FigureFolders figures;
   bool is_forced = false;
   bool is_json = false;
   bool is_quiet = false;
-
-  [[nodiscard]] bool wants_figures() const { return !svg.empty() || !png.empty() || !pdf.empty(); }
 };
 
 struct Written {
@@ -36,24 +32,6 @@ struct Written {
   std::vector<std::string> figures;
   std::vector<std::string> warnings;
 };
-
-void write_figures(const std::vector<RunRecord>& runs, FigureFormat format, const char* ending,
-                   const fs::path& folder, Written& written) {
-  if (folder.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    throw ConfigError(
-        fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-  }
-  for (const Figure& figure : draw_figures(runs, format)) {
-    const fs::path file = folder / (figure.name + ending);
-    write_file_atomically(file, run_gnuplot(figure.script));
-    // To be changed and drawn again: gnuplot quality.svg.gp > quality.svg
-    write_file_atomically(file.string() + ".gp", figure.script);
-    written.figures.push_back(file.string());
-  }
-}
 
 // One page, figures, or both, of all runs.
 void write_comparison(const ReportFlags& flags, Written& written) {
@@ -66,9 +44,8 @@ void write_comparison(const ReportFlags& flags, Written& written) {
     write_file_atomically(flags.out, report::make_page(page_data(runs, unfair)));
     written.reports.push_back(flags.out);
   }
-  write_figures(runs, FigureFormat::svg, ".svg", flags.svg, written);
-  write_figures(runs, FigureFormat::png, ".png", flags.png, written);
-  write_figures(runs, FigureFormat::pdf, ".pdf", flags.pdf, written);
+  written.figures =
+      write_figures(flags.figures, [&](FigureFormat format) { return draw_figures(runs, format); });
   written.warnings.insert(written.warnings.end(), unfair.begin(), unfair.end());
 }
 
@@ -90,7 +67,7 @@ int report(const ReportFlags& flags) {
     throw ConfigError("run folders are missing, as in 'fedhur report runs/fedhur-0001'");
   }
   Written written;
-  if (!flags.out.empty() || flags.wants_figures()) {
+  if (!flags.out.empty() || flags.figures.are_wanted()) {
     write_comparison(flags, written);
   } else {
     for (const std::string& run : flags.runs) {
@@ -118,10 +95,7 @@ Command add_report(CLI::App& parent) {
   app->add_option("--out", flags->out,
                   "One page of all runs, compared (default: report.html in each run folder)")
       ->type_name("FILE.html");
-  app->add_option("--svg", flags->svg, "Figures instead, drawn by gnuplot into this folder")
-      ->type_name("DIR");
-  app->add_option("--png", flags->png, "The same as PNG")->type_name("DIR");
-  app->add_option("--pdf", flags->pdf, "The same as PDF")->type_name("DIR");
+  add_figure_flags(*app, flags->figures, "Figures instead, drawn by gnuplot into this folder");
   app->add_flag("--force", flags->is_forced, "Overwrite the file of --out");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");

@@ -4,22 +4,17 @@
 
 #include <chrono>
 #include <memory>
-#include <thread>
 
 #include "apps/command.hpp"
-#include "apps/common_flags.hpp"
+#include "apps/hierarchy_figure.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
+#include "apps/reproduce_flags.hpp"
+#include "apps/table_figures.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/memory.hpp"
-#include "fedhur/base/nearest_name.hpp"
-#include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/study/correlation_table.hpp"
-#include "fedhur/study/item_relations.hpp"
-#include "fedhur/study/summary.hpp"
-#include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -27,101 +22,6 @@ using experiment::BatchOutcome;
 using experiment::RunState;
 using study::Cell;
 using study::PaperTable;
-
-// Not tables of runs.
-constexpr const char* kCorrelation = "correlation";
-constexpr const char* kHierarchy = "hierarchy";
-
-struct ReproduceFlags {
-  std::string kind;  // table, figure or all
-  std::string name;
-  std::vector<std::string> data;
-  std::string seeds = "5";
-  std::vector<std::string> assignments;
-  std::optional<std::int64_t> rounds;
-  std::optional<double> minutes;
-  std::int64_t parallel = 0;
-  std::int64_t correlation_round = 3;
-  std::string item;
-  std::int64_t client = 0;
-  std::int64_t hierarchy_round = 5;
-  std::string out = "reproduction";
-  bool is_json = false;
-  bool is_quiet = false;
-};
-
-// What can be asked for, and the tables that it consists of.
-struct Artefact {
-  const char* kind;
-  const char* name;
-  std::vector<std::string> tables;
-};
-const std::vector<Artefact>& artefacts() {
-  static const std::vector<Artefact> kAll = {
-      {"table", "overall", {"overall"}},
-      {"table", "relations", {"relations"}},
-      {"table", "query", {"query"}},
-      {"table", "scorer", {"scorer"}},
-      {"table", "correlation", {kCorrelation}},
-      {"table", "efficiency", {"efficiency"}},
-      {"figure", "sensitivity", {"levels", "directions"}},
-      {"figure", "hierarchy", {kHierarchy}},
-  };
-  return kAll;
-}
-
-std::vector<std::string> tables_of(const ReproduceFlags& flags) {
-  std::vector<std::string> tables;
-  std::vector<std::string> names;
-  if (flags.kind == "all" && !flags.name.empty()) {
-    throw ConfigError(fmt::format("'all' stands alone, without '{}'", flags.name));
-  }
-  for (const Artefact& artefact : artefacts()) {
-    if (flags.kind != "all" && flags.kind != artefact.kind) continue;
-    names.emplace_back(artefact.name);
-    if (flags.kind != "all" && flags.name != artefact.name) continue;
-    tables.insert(tables.end(), artefact.tables.begin(), artefact.tables.end());
-  }
-  if (names.empty()) {
-    throw ConfigError(fmt::format("'{}': expected table, figure or all{}", flags.kind,
-                                  flags.kind.empty() ? ", as in 'fedhur reproduce all'" : ""));
-  }
-  if (tables.empty()) {
-    const std::string known = fmt::format("; expected one of {}", fmt::join(names, ", "));
-    throw ConfigError(flags.name.empty()
-                          ? fmt::format("the name of a {} is missing{}", flags.kind, known)
-                          : fmt::format("there is no {} '{}'{}", flags.kind, flags.name,
-                                        hint(flags.name, names, known)));
-  }
-  return tables;
-}
-
-study::ReproductionConfig to_config(const ReproduceFlags& flags) {
-  study::ReproductionConfig config;
-  for (const std::string& path : flags.data) config.data.push_back(study::find_source(path));
-  if (config.data.empty()) config.data.push_back(study::find_source(experiment::kSynthetic));
-  for (std::size_t i = 0; i < config.data.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (config.data[i].name == config.data[j].name) {
-        throw ConfigError(fmt::format("--data {} and {} are both called {}", config.data[j].path,
-                                      config.data[i].path, config.data[i].name));
-      }
-    }
-  }
-  config.seeds = parse_seeds(flags.seeds);
-  config.assignments = flags.assignments;
-  if (flags.rounds) {
-    config.assignments.push_back(fmt::format("stop.max_rounds={}", *flags.rounds));
-  }
-  if (flags.parallel < 0 || flags.parallel > 1024) {
-    throw ConfigError(
-        fmt::format("--parallel {}: expected a number from 0 to 1024", flags.parallel));
-  }
-  config.parallel =
-      flags.parallel > 0 ? flags.parallel : std::max<Index>(1, std::thread::hardware_concurrency());
-  config.folder = flags.out;
-  return config;
-}
 
 // Ctrl-C, or the minutes are over.
 class Deadline {
@@ -176,6 +76,17 @@ void write_table(const std::string& name, const std::string& markdown, const std
   print(flags.is_json ? json : markdown + "\n");
 }
 
+void draw(const ReproduceFlags& flags, const DrawFigures& figures) {
+  for (const std::string& file : write_figures(flags.figures, figures)) {
+    const std::string line = fmt::format("figure: {}\n", file);
+    if (!flags.is_json) {
+      print(line);
+    } else if (!flags.is_quiet) {
+      say(line);  // standard output is for the table alone
+    }
+  }
+}
+
 struct Outcome {
   bool is_whole = true;
   bool has_failures = false;
@@ -200,10 +111,17 @@ void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
     if (cell.outcome.state == RunState::failed) outcome.has_failures = true;
   }
   outcome.is_whole = outcome.is_whole && num_missing == 0;
+  auto notes = notes_on(config, num_missing, cells.size());
+  std::string name = table.name;
+  if (flags.at_round) {
+    study::look_at_round(cells, *flags.at_round);
+    notes.push_back(fmt::format("after {} rounds of every run", *flags.at_round));
+    name += fmt::format("-after-{}", *flags.at_round);
+  }
   const study::Summary summary = study::summarize(table, config, cells);
-  const auto notes = notes_on(config, num_missing, cells.size());
-  write_table(table.name, study::to_markdown(summary, notes), study::to_csv(summary),
+  write_table(name, study::to_markdown(summary, notes), study::to_csv(summary),
               study::to_json(summary, notes), flags);
+  draw(flags, [&](FigureFormat format) { return draw_table(summary, format); });
 }
 
 void make_correlations(const study::ReproductionConfig& config, const ReproduceFlags& flags,
@@ -222,15 +140,7 @@ void make_correlations(const study::ReproductionConfig& config, const ReproduceF
   notes.push_back(fmt::format("in the round after {} rounds", flags.correlation_round));
   write_table(kCorrelation, study::to_markdown(cells, config, notes), study::to_csv(cells, config),
               study::to_json(cells, config, notes), flags);
-}
-
-void create_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw ConfigError(
-        fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
-  }
+  draw(flags, [&](FigureFormat format) { return draw_correlations(cells, config, format); });
 }
 
 // A figure per data set, of the first seed.
@@ -241,37 +151,30 @@ void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFl
       outcome.is_whole = false;
       return;
     }
-    ConfigTable table = study::tuned_settings(data.name, "fedhur");
-    for (const std::string& assignment : config.assignments) {
-      experiment::add_assignment(table, assignment);
-    }
-    table.set("data.path", data.path, "--data");
-    table.set("seed", static_cast<std::int64_t>(config.seeds.front()), "--seeds");
+    const ConfigTable settings =
+        study::settings_of(study::proposal(), data, config.assignments, config.seeds.front());
     const study::ItemRelations relations =
-        study::find_item_relations(table, flags.item, flags.client, flags.hierarchy_round);
-    write_table(fmt::format("{}-{}", kHierarchy, data.name), study::to_markdown(relations),
-                study::to_csv(relations), study::to_json(relations), flags);
+        study::find_item_relations(settings, flags.item, flags.client, flags.hierarchy_round);
+    const std::string name = fmt::format("{}-{}", kHierarchy, data.name);
+    write_table(name, study::to_markdown(relations), study::to_csv(relations),
+                study::to_json(relations), flags);
+    draw(flags,
+         [&](FigureFormat format) { return draw_hierarchy(relations, plain(name), format); });
   }
 }
 
 int reproduce(const ReproduceFlags& flags) {
-  const std::vector<std::string> tables = tables_of(flags);
-  const study::ReproductionConfig config = to_config(flags);
+  const std::vector<std::string> tables = read_tables(flags);
+  const study::ReproductionConfig config = read_reproduction_config(flags);
   const Deadline deadline(flags.minutes);
-  if (flags.correlation_round < 0 || flags.correlation_round > 10000) {
-    throw ConfigError(fmt::format("--correlation-round {}: expected a number from 0 to 10000",
-                                  flags.correlation_round));
-  }
-  if (flags.hierarchy_round < 1 || flags.hierarchy_round > 10000) {
-    throw ConfigError(fmt::format("--hierarchy-round {}: expected a number from 1 to 10000",
-                                  flags.hierarchy_round));
-  }
-  // Mistakes in settings come to light before hours of work.
+  // Mistakes come to light before hours of work, and so does a missing gnuplot.
   for (const std::string& name : tables) {
-    if (name == kCorrelation || name == kHierarchy) continue;
-    (void)study::plan_cells(study::find_table(name), config);
+    const bool is_of_runs = name != kCorrelation && name != kHierarchy;
+    (void)study::plan_cells(
+        is_of_runs ? study::find_table(name) : PaperTable{name, "", {study::proposal()}}, config);
   }
-  create_folder(config.folder);
+  check_figures(flags.figures);
+  make_folder(config.folder);
   keep_freed_memory();
   note_interrupts();
   Outcome outcome;
@@ -296,47 +199,17 @@ int reproduce(const ReproduceFlags& flags) {
 Command add_reproduce(CLI::App& parent) {
   auto flags = std::make_shared<ReproduceFlags>();
   CLI::App* app = parent.add_subcommand("reproduce", "A table or figure of the paper");
-  app->add_option("kind", flags->kind, "table, figure or all")->type_name("KIND");
-  app->add_option("name", flags->name, "Which one")->type_name("NAME");
-  app->add_option("--data", flags->data, "Data set; may be repeated (default: built-in data)")
-      ->type_name("PATH");
-  app->add_option("--seeds", flags->seeds, "How many, or which: 5 or 1,2,3 (default: 5)")
-      ->type_name("N");
-  app->add_option("--set", flags->assignments, "A setting of all runs; may be repeated")
-      ->type_name("KEY=VALUE");
-  app->add_option("--rounds", flags->rounds, "At most so many rounds per run")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--minutes", flags->minutes, "Stop after this time; the same command goes on")
-      ->type_name("M");
-  app->add_option("--parallel", flags->parallel, "Runs at a time (default: one per core)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--correlation-round", flags->correlation_round,
-                  "Rounds before the one that correlations are of (default: 3)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--item", flags->item,
-                  "Id or title of the hierarchy's item (default: the most frequent one)")
-      ->type_name("ITEM");
-  app->add_option("--client", flags->client, "Whose helpers the hierarchy shows (default: 0)")
-      ->type_name("K")
-      ->check(whole_number_problem);
-  app->add_option("--hierarchy-round", flags->hierarchy_round, "In which round (default: 5)")
-      ->type_name("R")
-      ->check(whole_number_problem);
-  app->add_option("--out", flags->out, "Folder of tables and runs (default: reproduction)")
-      ->type_name("DIR");
-  app->add_flag("--json", flags->is_json, "JSON on standard output");
-  app->add_flag("--quiet", flags->is_quiet, "Nothing but the tables");
+  add_reproduce_flags(*app, *flags);
   app->footer(R"(
 Tables:  overall, relations, query, scorer, correlation, efficiency
 Figures: hierarchy, sensitivity
 Methods run with the settings of configs/tuned/<data>/<method>.toml where there are any.
 Runs are kept below DIR and never repeated; each table is written as .md, .csv and .json.
+Beside every figure is its gnuplot script, data included.
 
 Examples:
   fedhur reproduce table overall --data ml-100k/u.data --seeds 5
+  fedhur reproduce figure sensitivity --data ml-100k/u.data --pdf figures
   fedhur reproduce all --data ml-100k/u.data --data book/split.tsv --minutes 60)");
   return {.app = app, .run = [flags] { return reproduce(*flags); }};
 }

@@ -39,23 +39,40 @@ std::vector<CorrelationOf> read_correlations(const fs::path& path) {
         fmt::format("{}: {}; remove it to have it computed again", path.string(), error.what()));
   }
 }
+}  // namespace
 
-// One number per seed: the mean over targets.
-struct Line {
-  std::size_t data = 0;
-  std::string relation;
-  std::string part;
-  std::vector<double> pearson;
-  std::vector<double> spearman;
-  Spread pearson_by_target;  // over the targets of all seeds
-};
+std::vector<CorrelationCell> run_correlations(
+    const ReproductionConfig& config, Round rounds,
+    const std::function<void(const CorrelationCell&)>& on_end,
+    const std::function<bool()>& should_stop) {
+  // The runs of FedHUR as it is, whose folders are not used: only their names and settings.
+  const PaperTable table = {"correlation", "", {proposal()}};
+  std::vector<CorrelationCell> cells;
+  for (const Cell& planned : plan_cells(table, config)) {
+    CorrelationCell cell{.data = planned.data, .seed = planned.seed, .correlations = {}};
+    fs::path path = planned.run.folder;
+    path += fmt::format("-correlation-{}.json", rounds);
+    if (fs::exists(path)) {
+      cell.correlations = read_correlations(path);
+    } else if (!should_stop || !should_stop()) {
+      cell.correlations = correlate(planned.run.settings, rounds, should_stop);
+      if (!cell.correlations.empty()) {
+        make_folder(path.parent_path());
+        write_file_atomically(path, to_value(cell.correlations).dump() + "\n");
+      }
+    }
+    if (on_end && !cell.correlations.empty()) on_end(cell);
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
 
-std::vector<Line> lines_of(const std::vector<CorrelationCell>& cells) {
-  std::vector<Line> lines;
+std::vector<CorrelationLine> lines_of(const std::vector<CorrelationCell>& cells) {
+  std::vector<CorrelationLine> lines;
   std::vector<std::vector<double>> targets;
   for (const CorrelationCell& cell : cells) {
     for (const CorrelationOf& one : cell.correlations) {
-      auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& known) {
+      auto line = std::find_if(lines.begin(), lines.end(), [&](const CorrelationLine& known) {
         return known.data == cell.data && known.relation == one.relation && known.part == one.part;
       });
       if (line == lines.end()) {
@@ -75,37 +92,10 @@ std::vector<Line> lines_of(const std::vector<CorrelationCell>& cells) {
   return lines;
 }
 
-std::string format_spread(const std::vector<double>& values) {
+std::string format_correlation(const std::vector<double>& values) {
   const Spread spread = evaluate::spread_of(values);
   return values.size() > 1 ? fmt::format("{:+.3f} ± {:.3f}", spread.mean, spread.deviation)
                            : fmt::format("{:+.3f}", spread.mean);
-}
-}  // namespace
-
-std::vector<CorrelationCell> run_correlations(
-    const ReproductionConfig& config, Round rounds,
-    const std::function<void(const CorrelationCell&)>& on_end,
-    const std::function<bool()>& should_stop) {
-  // The runs of FedHUR as it is, whose folders are not used: only their names and settings.
-  const PaperTable table = {"correlation", "", {{"FedHUR", "fedhur", {}, true}}};
-  std::vector<CorrelationCell> cells;
-  for (const Cell& planned : plan_cells(table, config)) {
-    CorrelationCell cell{.data = planned.data, .seed = planned.seed, .correlations = {}};
-    fs::path path = planned.run.folder;
-    path += fmt::format("-correlation-{}.json", rounds);
-    if (fs::exists(path)) {
-      cell.correlations = read_correlations(path);
-    } else if (!should_stop || !should_stop()) {
-      cell.correlations = correlate(planned.run.settings, rounds, should_stop);
-      if (!cell.correlations.empty()) {
-        fs::create_directories(path.parent_path());
-        write_file_atomically(path, to_value(cell.correlations).dump() + "\n");
-      }
-    }
-    if (on_end && !cell.correlations.empty()) on_end(cell);
-    cells.push_back(std::move(cell));
-  }
-  return cells;
 }
 
 std::string to_markdown(const std::vector<CorrelationCell>& cells, const ReproductionConfig& config,
@@ -122,10 +112,10 @@ std::string to_markdown(const std::vector<CorrelationCell>& cells, const Reprodu
         "\n## {}\n\n| relation | part | Pearson | Spearman | deviation over targets | seeds |\n"
         "| --- | --- | --- | --- | --- | --- |\n",
         config.data[data].name);
-    for (const Line& line : lines) {
+    for (const CorrelationLine& line : lines) {
       if (line.data != data) continue;
       text += fmt::format("| {} | {} | {} | {} | {:.3f} | {} |\n", line.relation, line.part,
-                          format_spread(line.pearson), format_spread(line.spearman),
+                          format_correlation(line.pearson), format_correlation(line.spearman),
                           line.pearson_by_target.deviation, line.pearson.size());
     }
   }
@@ -134,7 +124,7 @@ std::string to_markdown(const std::vector<CorrelationCell>& cells, const Reprodu
 
 std::string to_csv(const std::vector<CorrelationCell>& cells, const ReproductionConfig& config) {
   std::string text = "data,relation,part,pearson,spearman,seeds\n";
-  for (const Line& line : lines_of(cells)) {
+  for (const CorrelationLine& line : lines_of(cells)) {
     text += fmt::format("{},{},{},{},{},{}\n", config.data[line.data].name, line.relation,
                         line.part, evaluate::spread_of(line.pearson).mean,
                         evaluate::spread_of(line.spearman).mean, line.pearson.size());

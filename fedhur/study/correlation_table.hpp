@@ -19,6 +19,19 @@ struct CorrelationCell {
     const std::function<void(const CorrelationCell&)>& on_end,
     const std::function<bool()>& should_stop);
 
+// A relation on a part of a data set. One number per seed: the mean over targets.
+struct CorrelationLine {
+  std::size_t data = 0;  // of the configuration
+  std::string relation;
+  std::string part;
+  std::vector<double> pearson;
+  std::vector<double> spearman;
+  evaluate::Spread pearson_by_target;  // over the targets of all seeds
+};
+[[nodiscard]] std::vector<CorrelationLine> lines_of(const std::vector<CorrelationCell>& cells);
+// "+0.123 ± 0.010" over seeds.
+[[nodiscard]] std::string format_correlation(const std::vector<double>& values);
+
 // Means over targets, then over seeds.
 [[nodiscard]] std::string to_markdown(const std::vector<CorrelationCell>& cells,
                                       const ReproductionConfig& config,

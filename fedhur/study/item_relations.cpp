@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "fedhur/base/nearest_name.hpp"
+#include "fedhur/server/personalization.hpp"
 #include "fedhur/study/playing.hpp"
 
 namespace fedhur::study {
@@ -61,12 +61,6 @@ Watched watch_round(experiment::Simulation& simulation, Index client, Round roun
   return watched;
 }
 
-double entropy_of(const Eigen::VectorXd& weights) {
-  double sum = 0.0;
-  for (const double weight : weights) sum -= weight > 0.0 ? weight * std::log(weight) : 0.0;
-  return weights.size() > 1 ? sum / std::log(static_cast<double>(weights.size())) : 0.0;
-}
-
 std::vector<Helper> largest(const Eigen::VectorXd& weights) {
   std::vector<Helper> helpers;
   for (Index j = 0; j < weights.size(); ++j) helpers.push_back({j, weights(j)});
@@ -90,6 +84,7 @@ ItemRelations find_item_relations(const ConfigTable& table, const std::string& i
 
   ItemRelations relations{.item = name_of_item(simulation.dataset, wanted),
                           .client = client,
+                          .num_clients = K,
                           .round = round,
                           .steps = {}};
   for (const auto& scope : watched.hierarchy) {
@@ -102,7 +97,7 @@ ItemRelations find_item_relations(const ConfigTable& table, const std::string& i
                     .items = {},
                     .num_items = static_cast<Index>(items.size()),
                     .helpers = largest(weights),
-                    .entropy = entropy_of(weights)};
+                    .entropy = server::relation_entropy(weights.transpose())};
       std::ranges::stable_sort(items, std::ranges::greater{},
                                [&](Index i) { return counts[static_cast<std::size_t>(i)]; });
       items.resize(std::min(items.size(), kMostItems));
@@ -145,11 +140,9 @@ std::string to_csv(const ItemRelations& relations) {
 }
 
 std::string to_json(const ItemRelations& relations) {
-  Json json = {{"figure", "hierarchy"},
-               {"item", relations.item},
-               {"client", relations.client},
-               {"round", relations.round},
-               {"steps", Json::array()}};
+  Json json = {{"figure", "hierarchy"},      {"item", relations.item},
+               {"client", relations.client}, {"clients", relations.num_clients},
+               {"round", relations.round},   {"steps", Json::array()}};
   for (const ItemStep& step : relations.steps) {
     Json helpers = Json::array();
     for (const Helper& helper : step.helpers) {

@@ -26,6 +26,7 @@ struct ItemStep {
 struct ItemRelations {
   std::string item;
   Index client = 0;
+  Index num_clients = 0;
   Round round = 0;  // 1-based
   std::vector<ItemStep> steps;
 };

@@ -13,10 +13,11 @@
 namespace fedhur::study {
 namespace {
 std::vector<Row> method_rows() {
-  return {{"Popularity", "popularity"},  {"MF (local)", "local"}, {"FedMF", "fedmf"},
-          {"FedNCF", "fedncf"},          {"PFedRec", "pfedrec"},  {"GPFedRec", "gpfedrec"},
-          {"FedRAP", "fedrap"},          {"FedCA", "fedca"},      {"FedCIA", "fedcia"},
-          {"FedHUR", "fedhur", {}, true}};
+  return {{"Popularity", "popularity"}, {"MF (local)", "local"},
+          {"FedMF", "fedmf"},           {"FedNCF", "fedncf"},
+          {"PFedRec", "pfedrec"},       {"GPFedRec", "gpfedrec"},
+          {"FedRAP", "fedrap"},         {"FedCA", "fedca"},
+          {"FedCIA", "fedcia"},         proposal()};
 }
 
 Row fedhur_row(std::string label, std::vector<std::string> assignments, bool is_proposal = false) {
@@ -113,6 +114,8 @@ constexpr std::array kPrinted = {
 };
 }  // namespace
 
+Row proposal() { return {"FedHUR", "fedhur", {}, true}; }
+
 const std::vector<PaperTable>& paper_tables() {
   static const std::vector<PaperTable> kTables = {
       {"overall", "All methods, full ranking of the test part.", method_rows()},
@@ -120,8 +123,10 @@ const std::vector<PaperTable>& paper_tables() {
       {"query", "FedHUR with other forms of the query.", query_rows()},
       {"scorer", "FedHUR without and with the learned scorer, by its inputs.", scorer_rows()},
       {"efficiency", "Traffic per client and round, and time, of whole runs.", method_rows(), true},
-      {"levels", "FedHUR by the number of levels of its item groups.", level_rows()},
-      {"directions", "FedHUR by the number of directions of its queries.", direction_rows()},
+      {"levels", "FedHUR by the number of levels of its item groups.", level_rows(), false,
+       Axis{"levels of item groups"}},
+      {"directions", "FedHUR by the number of directions of its queries.", direction_rows(), false,
+       Axis{"directions of a query", true}},
   };
   return kTables;
 }

@@ -13,11 +13,20 @@ struct Row {
   bool is_proposal = false;                   // what the paper proposes; the others are its rivals
 };
 
+[[nodiscard]] Row proposal();  // FedHUR as it is
+
+// Of a figure whose rows are points of a curve: their labels are numbers.
+struct Axis {
+  std::string label;    // what they count
+  bool is_log = false;  // by powers of two
+};
+
 struct PaperTable {
   std::string name;   // "overall"
   std::string title;  // a sentence
   std::vector<Row> rows;
   bool measures_time = false;  // its runs have the machine for themselves
+  std::optional<Axis> axis = {};
 };
 
 // overall, relations, query, scorer, efficiency; levels and directions are the two halves of the

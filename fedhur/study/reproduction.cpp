@@ -2,28 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 
 #include "fedhur/base/hash.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/experiment/run_folder.hpp"
 #include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::study {
 namespace fs = std::filesystem;
 namespace {
-ConfigTable settings_of(const Row& row, const DataSource& data,
-                        const std::vector<std::string>& assignments, std::uint64_t seed) {
-  ConfigTable table = tuned_settings(data.name, row.method);
-  for (const std::string& assignment : row.assignments) {
-    experiment::add_assignment(table, assignment);
-  }
-  for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
-  table.set("data.path", data.path, "--data");
-  table.set("seed", static_cast<std::int64_t>(seed), "--seeds");
-  return table;
-}
-
 // A folder for these settings and no others, whichever table asks for them.
 fs::path folder_of(ConfigTable table, const DataSource& data, const std::string& method,
                    std::uint64_t seed) {
@@ -37,6 +27,18 @@ fs::path folder_of(ConfigTable table, const DataSource& data, const std::string&
          fmt::format("{}", seed);
 }
 }  // namespace
+
+ConfigTable settings_of(const Row& row, const DataSource& data,
+                        const std::vector<std::string>& assignments, std::uint64_t seed) {
+  ConfigTable table = tuned_settings(data.name, row.method);
+  for (const std::string& assignment : row.assignments) {
+    experiment::add_assignment(table, assignment);
+  }
+  for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
+  table.set("data.path", data.path, "--data");
+  table.set("seed", static_cast<std::int64_t>(seed), "--seeds");
+  return table;
+}
 
 DataSource find_source(const std::string& path) {
   experiment::DataConfig config;
@@ -85,5 +87,18 @@ void run_cells(std::vector<Cell>& cells, const PaperTable& table, const Reproduc
   const auto outcomes = experiment::run_batch(
       runs, {.parallel = table.measures_time ? 1 : config.parallel, .keeps_models = false}, hooks);
   for (Cell& cell : cells) cell.outcome = outcomes[run_of.at(cell.run.folder)];
+}
+
+void look_at_round(std::vector<Cell>& cells, Round num_rounds) {
+  for (Cell& cell : cells) {
+    if (cell.outcome.state != experiment::RunState::finished) continue;
+    const auto rounds = experiment::RunFolder::open(cell.run.folder).read_rounds();
+    if (rounds.empty()) continue;
+    const auto last = static_cast<Round>(rounds.size());
+    const auto& chosen = rounds[static_cast<std::size_t>(std::min(num_rounds, last) - 1)];
+    cell.outcome.result.valid = chosen.valid;
+    cell.outcome.result.test = chosen.test;
+    cell.outcome.result.best_round = chosen.round + 1;
+  }
 }
 }  // namespace fedhur::study

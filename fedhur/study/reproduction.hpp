@@ -24,6 +24,11 @@ struct ReproductionConfig {
   std::filesystem::path folder;          // runs go to <folder>/cells/
 };
 
+// What a row runs with: tuned settings, the row's own, those of all runs, data and seed.
+[[nodiscard]] ConfigTable settings_of(const Row& row, const DataSource& data,
+                                      const std::vector<std::string>& assignments,
+                                      std::uint64_t seed);
+
 struct Cell {
   std::size_t row = 0;   // of the table
   std::size_t data = 0;  // of the configuration
@@ -39,4 +44,8 @@ struct Cell {
 using CellHook = std::function<void(const Cell& cell, const experiment::BatchOutcome& outcome)>;
 void run_cells(std::vector<Cell>& cells, const PaperTable& table, const ReproductionConfig& config,
                const CellHook& on_end, const std::function<bool()>& should_stop);
+// Has finished cells tell the metrics after so many rounds instead of those of their best round: at
+// equal rounds runs differ by what they are, not by which round validation happened to choose. A
+// run that has ended before counts with its last round.
+void look_at_round(std::vector<Cell>& cells, Round num_rounds);
 }  // namespace fedhur::study

@@ -62,13 +62,6 @@ bool has_quality(const Summary& summary) {
                              [](const Column& column) { return column.name == kDeciding; });
 }
 
-std::string format_spread(const RowSummary& row, const Column& column) {
-  const Spread spread = evaluate::spread_of(row.values.at(column.name));
-  std::string text = fmt::format("{:.{}f}", spread.mean, column.digits);
-  if (row.seeds.size() > 1) text += fmt::format(" ± {:.{}f}", spread.deviation, column.digits);
-  return text;
-}
-
 std::string format_published(const Summary& summary, const DataSummary& data,
                              const RowSummary& row) {
   std::vector<std::string> parts;
@@ -132,6 +125,13 @@ std::vector<Column> columns_of(const PaperTable& table) {
           metric_column(kDeciding, "NDCG@10"),
           {"best_round", "best round", 0,
            [](const RunResult& r) { return static_cast<double>(r.best_round); }}};
+}
+
+std::string format_spread(const RowSummary& row, const Column& column) {
+  const Spread spread = evaluate::spread_of(row.values.at(column.name));
+  std::string text = fmt::format("{:.{}f}", spread.mean, column.digits);
+  if (row.seeds.size() > 1) text += fmt::format(" ± {:.{}f}", spread.deviation, column.digits);
+  return text;
 }
 
 Summary summarize(const PaperTable& table, const ReproductionConfig& config,

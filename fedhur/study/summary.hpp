@@ -28,6 +28,9 @@ struct RowSummary {
   std::optional<evaluate::PairedTest> test;
 };
 
+// "0.3300 ± 0.0100" over the seeds, of which there is at least one; with one seed the value alone.
+[[nodiscard]] std::string format_spread(const RowSummary& row, const Column& column);
+
 struct DataSummary {
   DataSource data;
   std::vector<RowSummary> rows;

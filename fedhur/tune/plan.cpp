@@ -78,4 +78,20 @@ std::string config_at(const TunePlan& plan, const Point& point) {
   (void)experiment::read_experiment_config(table);
   return experiment::to_toml(table);
 }
+
+std::string tuned_at(const TunePlan& plan, const Point& point) {
+  std::string text;
+  std::string section;
+  for (std::size_t i = 0; i < plan.space.size(); ++i) {  // ordered by key, so by section
+    const std::string& key = plan.space[i].key;
+    const std::size_t dot = key.find('.');
+    expects(dot != std::string::npos, "settings of methods are in sections");
+    if (key.substr(0, dot) != section) {
+      section = key.substr(0, dot);
+      text += fmt::format("[{}]\n", section);
+    }
+    text += fmt::format("{} = {}\n", key.substr(dot + 1), to_toml(point[i]));
+  }
+  return text;
+}
 }  // namespace fedhur::tune

@@ -44,6 +44,8 @@ struct TunePlan {
 [[nodiscard]] std::string describe_search(const TunePlan& plan);
 // The complete settings at a point, as a TOML file.
 [[nodiscard]] std::string config_at(const TunePlan& plan, const Point& point);
+// Of these only what was searched, as in configs/tuned/<data>/<method>.toml.
+[[nodiscard]] std::string tuned_at(const TunePlan& plan, const Point& point);
 }  // namespace fedhur::tune
 
 template <>

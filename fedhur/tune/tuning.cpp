@@ -197,6 +197,12 @@ class Tuning {
                           fmt::format("# Trial {} of {}: mean valid {} {:.6f}\n{}", best.number,
                                       outcome_.trials.size(), plan_->criterion, best.scores.back(),
                                       config_at(*plan_, best.point)));
+    write_file_atomically(
+        folder_->tuned(),
+        fmt::format("# Best of {} by validation {} over {} seed{}: trial {}, {:.4f}.\n{}",
+                    outcome_.trials.size(), plan_->criterion, seeds().size(),
+                    seeds().size() == 1 ? "" : "s", best.number, best.scores.back(),
+                    tuned_at(*plan_, best.point)));
   }
 
   [[nodiscard]] const std::vector<std::uint64_t>& seeds() const { return plan_->config.seeds; }

@@ -32,8 +32,8 @@ struct TuneOutcome {
 };
 
 // Trains what the folder does not hold yet; the same search may be run again with another budget,
-// or after any interruption. Writes trials.jsonl, best.toml and summary.md after every trial that
-// was trained.
+// or after any interruption. Writes trials.jsonl, best.toml, tuned.toml and summary.md after
+// every trial that was trained.
 // Failed trials are in the outcome, and tried again the next time.
 [[nodiscard]] TuneOutcome run_tuning(const TunePlan& plan, const TuningFolder& folder,
                                      const TuneHooks& hooks);

@@ -72,14 +72,12 @@ TuningFolder::TuningFolder(fs::path path)
     : path_(std::move(path)), lock_(std::make_shared<Lock>(path_)) {}
 
 TuningFolder TuningFolder::open(const fs::path& path, const std::string& search) {
-  std::error_code error;
   const bool is_known = is_search(path);
   if (!is_known && !holds_nothing(path)) {
     throw ConfigError(
         fmt::format("{} exists and holds no search: choose another --out", path.string()));
   }
-  fs::create_directories(path, error);
-  if (error) fail_to_create(path, error.message());
+  make_folder(path);
   TuningFolder folder(path);
   if (!is_known) {
     write_file_atomically(search_file(path), search);
@@ -95,12 +93,11 @@ TuningFolder TuningFolder::open(const fs::path& path, const std::string& search)
 
 TuningFolder TuningFolder::open_numbered(const fs::path& parent, const std::string& name,
                                          const std::string& search) {
-  std::error_code error;
-  fs::create_directories(parent, error);
-  if (error) fail_to_create(parent, error.message());
+  make_folder(parent);
   for (int number = 1; number < 10000; ++number) {
     const fs::path path = parent / fmt::format("{}-{:04}", name, number);
     // Creating is what claims the number: two searches started at once get two folders.
+    std::error_code error;
     const bool is_new = fs::create_directory(path, error);
     if (error) fail_to_create(path, error.message());
     if (is_new || (is_search(path) && read_text_file(search_file(path)) == search)) {

@@ -18,6 +18,7 @@ class TuningFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path best() const { return path_ / "best.toml"; }
+  [[nodiscard]] std::filesystem::path tuned() const { return path_ / "tuned.toml"; }
   [[nodiscard]] std::filesystem::path trials() const { return path_ / "trials.jsonl"; }
   [[nodiscard]] std::filesystem::path summary() const { return path_ / "summary.md"; }
   // The run folder of a trial with a seed.

@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include <csignal>
 #include <sstream>
 
@@ -7,13 +5,6 @@
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 constexpr const char* kSpace =
     "[space]\n\"train.learning_rate\" = [0.05, 0.01]\n\"train.local_epochs\" = [1, 2]\n";
 
@@ -45,6 +36,10 @@ TEST(Tune, FindsSettingsThatTrainTakes) {
   EXPECT_EQ(trials_of(place, "t").size(), 4U);
   EXPECT_THAT(place.read("t/summary.md"), HasSubstr("| rank | trial |"));
   EXPECT_EQ(place.fedhur({"train", "--config", "t/best.toml", "--out", "run"}).exit_code, 0);
+  EXPECT_THAT(place.read("t/tuned.toml"),
+              AllOf(StartsWith("# Best of 4 by validation f1@10 over 2 seeds: trial "),
+                    HasSubstr(".\n[train]\nlearning_rate = "), HasSubstr("\nlocal_epochs = ")));
+  EXPECT_EQ(place.train("tuned", {"--method", "fedmf", "--config", "t/tuned.toml"}).exit_code, 0);
 
   const Finished again = place.fedhur(arguments + Arguments{"--json"});
   ASSERT_EQ(again.exit_code, 0) << again.err;

@@ -54,6 +54,26 @@ TEST(Correlation, IsZeroWhereNoCandidateChangesAnything) {
   }
 }
 
+TEST(CorrelationLines, AreMeansOverTargetsOfEverySeed) {
+  const auto of = [](const std::string& relation, std::vector<double> values) {
+    return CorrelationOf{
+        .relation = relation, .part = "test", .pearson = values, .spearman = values};
+  };
+  const std::vector<CorrelationCell> cells = {
+      {.data = 0, .seed = 1, .correlations = {of("utility", {0.2, 0.4}), of("similarity", {0.1})}},
+      {.data = 0, .seed = 2, .correlations = {of("utility", {0.5})}},
+      {.data = 1, .seed = 1, .correlations = {of("utility", {-0.5})}},
+      {.data = 1, .seed = 2, .correlations = {}}};
+  const auto lines = lines_of(cells);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[0].relation, "utility");
+  ASSERT_EQ(lines[0].pearson.size(), 2U);
+  EXPECT_NEAR(lines[0].pearson[0], 0.3, 1e-12);
+  EXPECT_EQ(format_correlation(lines[0].spearman), "+0.400 ± 0.141");
+  EXPECT_EQ(lines[2].data, 1U);
+  EXPECT_EQ(format_correlation(lines[2].pearson), "-0.500");
+}
+
 TEST(Correlation, IsComputedOnceAndLeavesNothingWhenStopped) {
   const TempFolder folder;
   const ReproductionConfig config = {

@@ -31,6 +31,7 @@ TEST(ItemRelations, LeadFromACoarseGroupDownToTheItem) {
     EXPECT_LE(step.entropy, 1.0);
   }
   EXPECT_EQ(found.steps.back().num_items, 1);
+  EXPECT_EQ(found.num_clients, 7);
   const auto json = nlohmann::json::parse(to_json(found));
   EXPECT_EQ(json["steps"].size(), found.steps.size());
   EXPECT_THAT(to_markdown(found), HasSubstr("in round 2"));

@@ -45,6 +45,24 @@ TEST(PaperTables, ConsistOfRunsThatCanBeMade) {
   }
 }
 
+TEST(PaperTables, WithAnAxisHaveNumbersThatRise) {
+  int count = 0;
+  for (const PaperTable& table : paper_tables()) {
+    if (!table.axis) continue;
+    ++count;
+    double before = -1.0;
+    for (const Row& row : table.rows) {
+      std::size_t used = 0;
+      const double value = std::stod(row.label, &used);
+      EXPECT_EQ(used, row.label.size()) << table.name;
+      EXPECT_GT(value, before) << table.name;
+      EXPECT_TRUE(!table.axis->is_log || value > 0.0) << table.name;
+      before = value;
+    }
+  }
+  EXPECT_EQ(count, 2);
+}
+
 TEST(TunedSettings, AreWhatTheirMethodsTake) {
   for (const EmbeddedText& file : tuned_files()) {
     const std::string name(file.name);
@@ -74,6 +92,17 @@ TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
   EXPECT_NE(plan_cells(find_table("query"), longer)[3].run.folder, query[3].run.folder);
 }
 
+TEST(Cells, RunWithTheSettingsOfTheirRowBelowThoseOfAll) {
+  const Row row = {"x", "fedhur", {"stop.max_rounds=9", "query.directions=4"}};
+  ConfigTable table = settings_of(row, {.name = "synthetic", .path = "synthetic"},
+                                  {"stop.max_rounds=2", "clients.count=7"}, 5);
+  const experiment::ExperimentConfig config = experiment::read_experiment_config(table);
+  EXPECT_EQ(config.method, "fedhur");
+  EXPECT_EQ(config.stop.max_rounds, 2);
+  EXPECT_EQ(config.seed, 5U);
+  EXPECT_THAT(experiment::to_toml(table), HasSubstr("\ndirections = 4\n"));
+}
+
 TEST(Cells, AreRunOnceAndKept) {
   const TempFolder folder;
   const ReproductionConfig config = tiny(folder / "out");
@@ -92,6 +121,26 @@ TEST(Cells, AreRunOnceAndKept) {
   run_cells(again, table, config, {}, {});
   for (std::size_t i = 0; i < cells.size(); ++i) {
     EXPECT_EQ(again[i].outcome.result.seconds, cells[i].outcome.result.seconds);
+  }
+}
+
+TEST(Cells, CanBeLookedAtAfterEqualRounds) {
+  const TempFolder folder;
+  const ReproductionConfig config = tiny(folder / "out");
+  const PaperTable& table = find_table("query");
+  auto cells = plan_cells(table, config);
+  run_cells(cells, table, config, {}, {});
+  auto first = cells;
+  look_at_round(first, 1);
+  auto beyond = cells;
+  look_at_round(beyond, 1000);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const auto rounds = experiment::RunFolder::open(cells[i].run.folder).read_rounds();
+    ASSERT_GT(rounds.size(), 1U);
+    EXPECT_EQ(first[i].outcome.result.test, rounds.front().test);
+    EXPECT_EQ(first[i].outcome.result.best_round, 1);
+    EXPECT_EQ(beyond[i].outcome.result.test, rounds.back().test) << "it ended before";
+    EXPECT_NE(rounds.front().test, rounds.back().test);
   }
 }
 

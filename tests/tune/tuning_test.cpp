@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using experiment::add_assignment;
 using nlohmann::json;
+using testing::EndsWith;
 using testing::HasSubstr;
 using tests::TempFolder;
 using tests::tiny_settings;
@@ -63,7 +64,9 @@ std::vector<json> lines_of(const fs::path& folder) {
 
 void expect_same_search(const fs::path& a, const fs::path& b) {
   EXPECT_EQ(lines_of(a), lines_of(b));
-  EXPECT_EQ(read_text_file(a / "best.toml"), read_text_file(b / "best.toml"));
+  for (const char* name : {"best.toml", "tuned.toml"}) {
+    EXPECT_EQ(read_text_file(a / name), read_text_file(b / name));
+  }
 }
 
 TEST(Tuning, FindsTheBestByMeanValidationAndWritesItsSettings) {
@@ -89,6 +92,29 @@ TEST(Tuning, FindsTheBestByMeanValidationAndWritesItsSettings) {
   EXPECT_EQ(sum / 2.0, best);
   EXPECT_THAT(read_text_file(folder / "t" / "summary.md"), HasSubstr("| 5 | "));
   EXPECT_FALSE(fs::exists(folder / "t" / "trials" / "0001-seed-1" / "model"));
+}
+
+TEST(Tuning, WritesWhatItSearchedAsASmallFileOfItsOwn) {
+  const TempFolder folder;
+  const std::string space = R"([space]
+"train.local_epochs" = [2]
+"model.init_std" = [0.25]
+"train.learning_rate" = [0.1, 3e38]
+)";  // the second fails
+  const TunePlan plan = plan_of(small(Search::grid, 2), space);
+  const TuneOutcome outcome = tune_in(folder / "t", plan);
+  const Trial& best = outcome.trials[rank_trials(outcome.trials).front()];
+  const std::string text = read_text_file(folder / "t" / "tuned.toml");
+  EXPECT_EQ(text, fmt::format("# Best of 2 by validation f1@10 over 2 seeds: trial {}, {:.4f}.\n"
+                              "[model]\ninit_std = 0.25\n[train]\nlearning_rate = 0.1\n"
+                              "local_epochs = 2\n",
+                              best.number, best.scores.back()));
+
+  // With the settings that all trials had in common it is the whole configuration.
+  ConfigTable table = plan.settings;
+  experiment::add_toml_text(table, text, "tuned.toml");
+  (void)experiment::read_experiment_config(table);
+  EXPECT_THAT(read_text_file(folder / "t" / "best.toml"), EndsWith(experiment::to_toml(table)));
 }
 
 TEST(Tuning, GivesTheSameForAnyNumberOfRunsAtATime) {
@@ -241,6 +267,7 @@ TEST(Tuning, FailedTrialsAreCountedWithTheirReason) {
       plan_of(small(Search::halving, 3), "[space]\n\"train.learning_rate\" = [2e38, 3e38, 1e38]\n");
   EXPECT_TRUE(rank_trials(tune_in(folder / "h", hopeless).trials).empty());
   EXPECT_FALSE(fs::exists(folder / "h" / "best.toml"));
+  EXPECT_FALSE(fs::exists(folder / "h" / "tuned.toml"));
 }
 
 TEST(Tuning, StopsWhenItsTimeIsUp) {
