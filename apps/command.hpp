@@ -26,5 +26,8 @@ struct Command {
 [[nodiscard]] Command add_report(CLI::App& parent);
 [[nodiscard]] Command add_watch(CLI::App& parent);
 [[nodiscard]] Command add_reproduce(CLI::App& parent);
+[[nodiscard]] Command add_server(CLI::App& parent);
+[[nodiscard]] Command add_client(CLI::App& parent);
 [[nodiscard]] std::vector<Command> add_data(CLI::App& parent);  // one per subcommand of `data`
+[[nodiscard]] std::vector<Command> add_pki(CLI::App& parent);   // likewise
 }  // namespace fedhur::apps

@@ -13,6 +13,7 @@
 #include "apps/output.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/data/catalogue.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -130,6 +131,16 @@ std::vector<std::string> numbers_for(const std::vector<std::string>& names,
   return numbers;
 }
 
+// What all clients of a federation have to agree on, and all that its server is told of the data.
+int write_items(const DataFlags& flags) {
+  const Source source = read_source(flags);
+  check_output(flags, source);
+  const data::Catalogue catalogue =
+      data::catalogue_of(experiment::load_dataset(source.config.data));
+  write_output(flags, data::to_text(catalogue), catalogue.names.size());
+  return ExitCode::done;
+}
+
 data::Dataset load_unfiltered(experiment::DataConfig config) {
   config.filter = {};
   config.split_file.clear();
@@ -181,12 +192,15 @@ std::vector<Command> add_data(CLI::App& parent) {
       add_data_command(*app, "convert", "Write it as .csv or .tsv with a header", convert, true),
       add_data_command(*app, "split", "Write parts and clients, in the format `split`", split,
                        true),
-      add_data_command(*app, "partition", "How it spreads over clients", inspect_partition, false)};
+      add_data_command(*app, "partition", "How it spreads over clients", inspect_partition, false),
+      add_data_command(*app, "items", "Write its items, as 'fedhur server --items' takes them",
+                       write_items, true)};
   app->footer(R"(Examples:
   fedhur data inspect ml-100k/u.data
   fedhur data convert ratings.dat --out ratings.csv
   fedhur data split ratings.csv --out split.tsv --set split.kind=leave-one-out
-  fedhur data partition ratings.csv --set clients.kind=dirichlet --set clients.count=20)");
+  fedhur data partition ratings.csv --set clients.kind=dirichlet --set clients.count=20
+  fedhur data items ratings.csv --out items.tsv)");
   return commands;
 }
 }  // namespace fedhur::apps

@@ -1,9 +1,8 @@
-#include "apps/live_server.hpp"
+#include "apps/loopback_server.hpp"
 
 #include <fmt/format.h>
 #include <httplib.h>
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -12,18 +11,6 @@
 namespace fedhur::apps {
 namespace {
 constexpr const char* kLoopback = "127.0.0.1";
-
-PageState state_of(const httplib::Request& request) {
-  const auto count = [&](const char* name) {
-    const std::string text = request.get_param_value(name);
-    std::size_t value = 0;
-    (void)std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
-  return {.sittings = count("sittings"),
-          .rounds = count("rounds"),
-          .inside = request.get_param_value("inside")};
-}
 
 // Other sites could ask under a name of theirs that leads to this machine.
 bool is_asked_by_name(const httplib::Request& request, int port) {
@@ -46,8 +33,8 @@ void explain(httplib::Response& response, const std::exception_ptr& problem) {
 }
 }  // namespace
 
-struct LiveServer::State {
-  LiveContent content;
+struct LoopbackServer::State {
+  HttpRoutes routes;
   httplib::Server server;
   int port = 0;
   std::jthread thread;
@@ -69,15 +56,17 @@ struct LiveServer::State {
           response.status = 403;
           return httplib::Server::HandlerResponse::Handled;
         });
-    server.Get("/", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(content.page(), "text/html; charset=utf-8");
-    });
-    server.Get("/update", [this](const httplib::Request& request, httplib::Response& response) {
-      response.set_content(content.update(state_of(request)), "application/json");
-    });
+    for (const auto& [path, answer] : routes) {
+      server.Get(path, [&answer](const httplib::Request& request, httplib::Response& response) {
+        const HttpReply reply =
+            answer([&](const std::string& name) { return request.get_param_value(name); });
+        response.status = reply.status;
+        response.set_content(reply.body, reply.type);
+      });
+    }
   }
 
-  void bind(int wanted) {
+  void bind(int wanted, const std::string& flag) {
     // Without the library's default of sharing a port with another process.
     server.set_socket_options([](socket_t socket) {
       const int yes = 1;
@@ -91,21 +80,22 @@ struct LiveServer::State {
     if (port > 0) return;
     throw ConfigError(fmt::format(
         "cannot listen on port {} of {}, which another program may have taken: choose another "
-        "--port, or 0 for any that is free",
-        wanted, kLoopback));
+        "{}, or 0 for any that is free",
+        wanted, kLoopback, flag));
   }
 };
 
-LiveServer::LiveServer(int port, LiveContent content) : state_(std::make_unique<State>()) {
-  state_->content = std::move(content);
-  state_->bind(port);
+LoopbackServer::LoopbackServer(int port, const std::string& flag, HttpRoutes routes)
+    : state_(std::make_unique<State>()) {
+  state_->routes = std::move(routes);
+  state_->bind(port, flag);
   state_->add_routes();
   state_->thread = std::jthread([this] { (void)state_->server.listen_after_bind(); });
   // Before that, a stop would not be noticed.
   while (!state_->server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-LiveServer::~LiveServer() { state_->server.stop(); }
+LoopbackServer::~LoopbackServer() { state_->server.stop(); }
 
-int LiveServer::port() const { return state_->port; }
+int LoopbackServer::port() const { return state_->port; }
 }  // namespace fedhur::apps

@@ -7,6 +7,7 @@
 
 #include "apps/command.hpp"
 #include "apps/output.hpp"
+#include "apps/restart.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/nearest_name.hpp"
 #include "fedhur/experiment/manifest.hpp"
@@ -26,10 +27,11 @@ constexpr const char* kExamples = R"(Examples:
 'fedhur COMMAND --help' tells more about each.)";
 
 std::vector<Command> add_commands(CLI::App& app) {
-  std::vector<Command> commands = {add_train(app),    add_tune(app),   add_recommend(app),
-                                   add_compare(app),  add_report(app), add_watch(app),
-                                   add_reproduce(app)};
+  std::vector<Command> commands = {add_train(app),     add_tune(app),   add_recommend(app),
+                                   add_compare(app),   add_report(app), add_watch(app),
+                                   add_reproduce(app), add_server(app), add_client(app)};
   for (Command& command : add_data(app)) commands.push_back(std::move(command));
+  for (Command& command : add_pki(app)) commands.push_back(std::move(command));
   return commands;
 }
 
@@ -156,6 +158,7 @@ int run_and_explain(int argc, const char* const* argv) {
 }  // namespace fedhur::apps
 
 int main(int argc, char** argv) {
+  fedhur::apps::restart_with_better_kernels(argv);
   fedhur::apps::secure_standard_streams();
   return fedhur::apps::run_and_explain(argc, argv);
 }

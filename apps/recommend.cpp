@@ -10,6 +10,7 @@
 #include "apps/output.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/run_folder.hpp"
 #include "fedhur/experiment/stored_model.hpp"
 
@@ -49,6 +50,12 @@ void check(const RecommendFlags& flags) {
 }
 
 StoredModel open_model(const std::string& run) {
+  if (experiment::FederatedSite::is_site(run)) {
+    const std::filesystem::path folder = std::filesystem::path(run) / "model";
+    if (std::filesystem::exists(folder)) return StoredModel(folder);
+    throw ConfigError(fmt::format(
+        "{} has no model yet: 'fedhur client' writes it when the run ends or is stopped", run));
+  }
   const auto folder = experiment::RunFolder::open(run);
   if (!folder.is_finished()) {
     throw ConfigError(fmt::format(

@@ -7,14 +7,10 @@
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
-#include "apps/interrupt.hpp"
 #include "apps/output.hpp"
-#include "apps/progress.hpp"
-#include "apps/report.hpp"
 #include "apps/result_text.hpp"
-#include "apps/run_log.hpp"
 #include "apps/text.hpp"
-#include "fedhur/base/memory.hpp"
+#include "apps/training_display.hpp"
 #include "fedhur/experiment/training.hpp"
 
 namespace fedhur::apps {
@@ -32,73 +28,6 @@ struct TrainFlags {
   bool is_quiet = false;
   bool shows_config = false;
 };
-
-// A run's folder before the run has anything to keep in it. Unless the run begins, the folder
-// vanishes again, so that the same command can be repeated with its mistake corrected.
-class FreshFolder {
- public:
-  explicit FreshFolder(const RunFolder& folder) : folder_(&folder) {}
-  ~FreshFolder() { RunFolder::remove_unbegun(folder_->path()); }
-  FreshFolder(const FreshFolder&) = delete;
-  FreshFolder& operator=(const FreshFolder&) = delete;
-
- private:
-  const RunFolder* folder_;
-};
-
-// What cannot be drawn is no reason to call a run failed that has all its results on disk.
-void write_report(const RunFolder& folder, RunLog& log) {
-  try {
-    std::vector<std::string> warnings;
-    log.note(fmt::format("report: {}", write_run_report(folder.path(), warnings).string()));
-    for (const std::string& warning : warnings) log.warn(warning);
-  } catch (const std::exception& error) {
-    log.warn(fmt::format("no report was written: {}", error.what()));
-  }
-}
-
-// Calls `start` with hooks that log and show progress, and leave at Ctrl-C.
-template <class Start>
-TrainingOutcome watch(const RunFolder& folder, const TrainFlags& flags, const Start& start) {
-  RunLog log(folder.log(), flags.is_quiet);
-  ProgressDisplay display(choose_progress_style(flags.is_quiet, flags.is_json));
-  for (const report::RoundReport& report : folder.read_rounds()) {
-    if (report.is_best) display.set_best_round(report.round);
-  }
-  keep_freed_memory();
-  note_interrupts();
-  experiment::TrainingHooks hooks;
-  hooks.on_info = [&](const std::string& message) {
-    display.clear();
-    log.info(message);
-  };
-  hooks.on_warning = [&](const std::string& message) {
-    display.clear();
-    log.warn(message);
-  };
-  hooks.on_phase = [&](Round round, const std::string& phase) {
-    display.begin_phase(round, phase);
-  };
-  hooks.on_round = [&](const report::RoundReport& report,
-                       const experiment::ExperimentConfig& config) {
-    log.note(format_round(report));
-    display.end_round(report, config);
-  };
-  hooks.should_stop = was_interrupted;
-  try {
-    TrainingOutcome outcome = start(hooks);
-    display.clear();
-    if (outcome.was_interrupted) {
-      log.note(fmt::format("interrupted after round {}", outcome.result.num_rounds));
-    } else {
-      write_report(folder, log);
-    }
-    return outcome;
-  } catch (const std::exception& error) {
-    log.error(error.what());
-    throw;
-  }
-}
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainFlags& flags) {
   const std::string path = shell_quoted(folder.path());
@@ -133,9 +62,9 @@ int resume_run(const TrainFlags& flags) {
     throw ConfigError(fmt::format("--threads {}: expected a number from 0 to 1024", threads));
   }
   const RunFolder folder = RunFolder::open(flags.resume);
-  const auto outcome = watch(folder, flags, [&](const experiment::TrainingHooks& hooks) {
-    return experiment::resume(folder, threads, hooks);
-  });
+  const auto outcome = show_training(
+      folder, {flags.is_json, flags.is_quiet},
+      [&](const auto& hooks, const auto&) { return experiment::resume(folder, threads, hooks); });
   return finish(outcome, folder, flags);
 }
 
@@ -163,9 +92,10 @@ int train_run(const TrainFlags& flags) {
   const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
                                              : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
-  const auto outcome = watch(folder, flags, [&](const experiment::TrainingHooks& hooks) {
-    return experiment::train(table, folder, hooks, dump);
-  });
+  const auto outcome =
+      show_training(folder, {flags.is_json, flags.is_quiet}, [&](const auto& hooks, const auto&) {
+        return experiment::train(table, folder, hooks, dump);
+      });
   return finish(outcome, folder, flags);
 }
 

@@ -3,13 +3,14 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <ctime>
 #include <memory>
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
-#include "apps/live_server.hpp"
+#include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
 #include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
@@ -67,6 +68,17 @@ RunRecord read_record(const std::string& run) {
   return std::move(records.front());
 }
 
+// What the page has already.
+PageState state_of(const HttpQuery& query) {
+  const auto count = [&](const char* name) {
+    const std::string text = query(name);
+    std::size_t value = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  return {.sittings = count("sittings"), .rounds = count("rounds"), .inside = query("inside")};
+}
+
 int watch(const WatchFlags& flags) {
   check_given(flags.run, "the run folder", "fedhur watch runs/fedhur-0001");
   if (flags.port < 0 || flags.port > 65535) {
@@ -74,11 +86,17 @@ int watch(const WatchFlags& flags) {
   }
   const sigset_t signals = hold_signals();
   if (!wait_for_run(flags.run, signals)) return ExitCode::done;
-  const LiveServer server(
-      static_cast<int>(flags.port),
-      {.page = [&] { return report::make_page(live_data(read_record(flags.run))); },
-       .update =
-           [&](const PageState& known) { return update_data(read_record(flags.run), known); }});
+  const LoopbackServer server(
+      static_cast<int>(flags.port), "--port",
+      {{"/",
+        [&](const HttpQuery&) {
+          return HttpReply{.body = report::make_page(live_data(read_record(flags.run))),
+                           .type = "text/html; charset=utf-8"};
+        }},
+       {"/update", [&](const HttpQuery& query) {
+          return HttpReply{.body = update_data(read_record(flags.run), state_of(query)),
+                           .type = "application/json"};
+        }}});
   print(fmt::format("watching {} at http://127.0.0.1:{}/\n", flags.run, server.port()));
   say("Ctrl-C ends it; the run itself goes on\n");
   int signal = 0;

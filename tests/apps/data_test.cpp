@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -7,10 +5,6 @@
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 constexpr const char* kRatings =
     "user,item,rating,timestamp\n"
     "ann,\"tea, green\",5,86400\n"

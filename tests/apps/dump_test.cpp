@@ -1,15 +1,9 @@
-#include <gmock/gmock.h>
-
 #include "process.hpp"
 #include "tests/support/npy.hpp"
 
 namespace fedhur::tests {
 namespace {
 namespace fs = std::filesystem;
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr Index kClients = 7;
 constexpr Index kItems = 90;

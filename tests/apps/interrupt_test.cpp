@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -8,11 +6,6 @@
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 // Long enough that a signal after the first round always finds it at work.
 Arguments long_run(const std::string& run) {
   return Arguments{"train", "--out", run} + small_settings() +

@@ -1,7 +1,6 @@
 #include "process.hpp"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -85,6 +84,12 @@ Finished Workplace::shell(const std::string& command) const {
 
 Finished Workplace::train(const std::string& run, const Arguments& more) const {
   return fedhur(Arguments{"train", "--out", run} + small_settings() + more);
+}
+
+void DrawingTest::SetUp() {
+  if (place_.shell("command -v gnuplot").exit_code != 0) {
+    GTEST_SKIP() << "gnuplot is missing; tools/setup --test installs it";
+  }
 }
 
 Process::Process(const Workplace& place, const Arguments& arguments)

@@ -1,5 +1,6 @@
 // The real binary, run as a user would.
 #pragma once
+#include <gmock/gmock.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -10,6 +11,15 @@
 #include "tests/support/temp_folder.hpp"
 
 namespace fedhur::tests {
+// The words of all these tests.
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
 using Arguments = std::vector<std::string>;
 
 struct Finished {
@@ -39,6 +49,13 @@ class Workplace {
 
  private:
   TempFolder folder_;
+};
+
+// A test that needs gnuplot.
+class DrawingTest : public testing::Test {
+ protected:
+  void SetUp() override;
+  Workplace place_;
 };
 
 // fedhur, still running.

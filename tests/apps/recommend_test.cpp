@@ -1,5 +1,3 @@
-#include <gmock/gmock.h>
-
 #include <map>
 #include <set>
 #include <sstream>
@@ -8,10 +6,6 @@
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 // Users 1..12 have nine items each; the titles need care: UTF-8, commas, quotes.
 void write_shop(const Workplace& place) {
   std::string rows = "user,item\n";

@@ -1,14 +1,7 @@
-#include <gmock/gmock.h>
-
 #include "process.hpp"
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 // What the page is about: the JSON in it.
 json data_of(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
@@ -119,15 +112,7 @@ TEST(Report, TakesTitlesOfAnyBytes) {
   EXPECT_THAT(data_of(page).dump(), HasSubstr("</script><script>alert('x')</script> caf\xc3\xa9"));
 }
 
-class Figures : public testing::Test {
- protected:
-  void SetUp() override {
-    if (place_.shell("command -v gnuplot").exit_code != 0) {
-      GTEST_SKIP() << "gnuplot is missing; tools/setup --test installs it";
-    }
-  }
-  Workplace place_;
-};
+class Figures : public DrawingTest {};
 
 TEST_F(Figures, AreDrawnOfAllRuns) {
   ASSERT_EQ(place_.train("a", {"--seed", "1"}).exit_code, 0);

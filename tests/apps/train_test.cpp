@@ -1,15 +1,7 @@
-#include <gmock/gmock.h>
-
 #include "process.hpp"
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 TEST(Train, PrintsASummaryThatEndsWithTheRunFolder) {
   const Workplace place;
   const Finished finished = place.train("run");

@@ -1,14 +1,7 @@
-#include <gmock/gmock.h>
-
 #include "process.hpp"
 
 namespace fedhur::tests {
 namespace {
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 void expect_one_sentence(const Finished& finished, int exit_code, const std::string& part) {
   EXPECT_EQ(finished.exit_code, exit_code) << finished.err;
   EXPECT_THAT(finished.out, IsEmpty());

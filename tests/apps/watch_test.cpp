@@ -1,15 +1,9 @@
-#include <gmock/gmock.h>
-
 #include <csignal>
 
 #include "process.hpp"
 
 namespace fedhur::tests {
 namespace {
-using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 // fedhur watch on a free port.
 class Watcher {
  public:

@@ -1,0 +1,214 @@
+// fedhur client: hosts clients next to their data, for a server elsewhere.
+#include <fmt/format.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/network_flags.hpp"
+#include "apps/output.hpp"
+#include "apps/run_log.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/file.hpp"
+#include "fedhur/base/hash.hpp"
+#include "fedhur/base/memory.hpp"
+#include "fedhur/experiment/federated_site.hpp"
+#include "fedhur/experiment/manifest.hpp"
+#include "fedhur/pki/client_ranges.hpp"
+#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_site.hpp"
+
+namespace fedhur::apps {
+namespace {
+namespace fs = std::filesystem;
+using experiment::FederatedSite;
+using transport::Severity;
+
+struct ClientFlags {
+  SettingFlags settings;
+  IdentityFlags identity;
+  std::string server;
+  std::string clients;
+  std::string state = "site";
+  std::optional<double> give_up_after;
+  bool has_whole_data = false;
+  bool skips_unknown_items = false;
+  bool is_quiet = false;
+};
+
+std::vector<ClientId> parse_clients(const std::string& text) {
+  std::vector<ClientId> clients;
+  if (text.empty()) return clients;
+  for (const pki::ClientRange& range : pki::parse_client_ranges(text)) {
+    for (Index client = range.first; client <= range.last; ++client) {
+      clients.push_back(client_id(client));
+    }
+  }
+  return clients;
+}
+
+fs::path items_file(const ClientFlags& flags) { return fs::path(flags.state) / "items.tsv"; }
+
+// What the site has from an earlier connection; nothing if it has none.
+std::optional<std::string> known_items(const ClientFlags& flags) {
+  if (!fs::exists(items_file(flags))) return std::nullopt;
+  return read_text_file(items_file(flags));
+}
+
+transport::SiteConfig carrier_config(const ClientFlags& flags) {
+  transport::SiteConfig config;
+  config.server = flags.server;
+  config.security = to_security(flags.identity);
+  config.clients = parse_clients(flags.clients);
+  config.software = "fedhur " + experiment::version();
+  if (const auto items = known_items(flags)) {
+    config.catalogue_sha256 = sha256_hex(std::as_bytes(std::span(*items)));
+  }
+  if (flags.give_up_after) {
+    if (!(*flags.give_up_after > 0 && *flags.give_up_after < 1e9)) {
+      throw ConfigError("--give-up-after: expected a number of seconds above 0");
+    }
+    config.give_up_after =
+        std::chrono::milliseconds(static_cast<std::int64_t>(*flags.give_up_after * 1000.0));
+  }
+  if (!config.security && config.clients.empty()) {
+    throw ConfigError(
+        "--clients is missing: without a certificate nothing says whom this site "
+        "hosts");
+  }
+  return config;
+}
+
+experiment::FederationTerms terms_of(const transport::Welcome& welcome, const ClientFlags& flags) {
+  experiment::FederationTerms terms{.run_id = welcome.run_id,
+                                    .settings = welcome.configuration,
+                                    .catalogue = {},
+                                    .num_clients = welcome.num_clients};
+  if (welcome.catalogue) {
+    terms.catalogue.assign(reinterpret_cast<const char*>(welcome.catalogue->data()),
+                           welcome.catalogue->size());  // NOLINT: bytes of text
+  } else {
+    terms.catalogue = known_items(flags).value_or("");
+  }
+  return terms;
+}
+
+experiment::SiteConfig site_config(const transport::Welcome& welcome, const ClientFlags& flags) {
+  return {.folder = flags.state,
+          .clients = welcome.clients,
+          .own = flags.settings.to_table(),
+          .has_whole_data = flags.has_whole_data,
+          .skips_unknown_items = flags.skips_unknown_items};
+}
+
+int leave(const FederatedSite& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
+  const bool has_model = site.write_model();
+  const std::string folder = shell_quoted(flags.state);
+  if (has_model) {
+    log.info(fmt::format("recommendations: fedhur recommend {} --user ID", folder));
+  } else {
+    log.info("no round has ended yet, so there is no model");
+  }
+  if (!is_finished) say("fedhur: stopped; the same command goes on\n");
+  return is_finished ? ExitCode::done : ExitCode::interrupted;
+}
+
+int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tell) {
+  transport::forward_grpc_log(tell);
+  std::unique_ptr<FederatedSite> site;
+  std::string run_id;
+  for (;;) {
+    transport::GrpcSite carrier(carrier_config(flags), tell);
+    const auto welcome = carrier.connect(was_interrupted);
+    if (!welcome) {
+      if (site) return leave(*site, flags, log, false);
+      if (was_interrupted()) return ExitCode::interrupted;
+      throw TransportError(fmt::format("the run of {} is over", flags.server));
+    }
+    if (!site) {
+      site =
+          std::make_unique<FederatedSite>(site_config(*welcome, flags), terms_of(*welcome, flags));
+      run_id = welcome->run_id;
+      log.info(site->describe());
+      if (site->skipped_rows() > 0) {
+        log.warn(fmt::format("{} rows were skipped", site->skipped_rows()));
+      }
+      if (site->num_replayed() > 0) {
+        log.info(
+            fmt::format("{} tasks since the last save were worked on again", site->num_replayed()));
+      }
+    } else if (welcome->run_id != run_id) {
+      throw TransportError(fmt::format("{} has begun another run, {}; this site takes part in {}",
+                                       flags.server, welcome->run_id, run_id));
+    }
+    const auto farewell = carrier.serve(site->site(), was_interrupted);
+    if (!farewell) return leave(*site, flags, log, false);
+    if (farewell->is_finished) return leave(*site, flags, log, true);
+    tell(Severity::warning, fmt::format("{}; waiting for the server to go on", farewell->reason));
+  }
+}
+
+int run_client(const ClientFlags& flags) {
+  check_given(flags.server, "--server HOST:PORT", "fedhur client --server fl.example.org:8470 ...");
+  check_given(flags.settings.data, "--data", "fedhur client --data ratings.csv ...");
+  const transport::Security security = to_security(flags.identity);
+  transport::check_security(flags.server, security);
+  (void)carrier_config(flags);
+  require_modern_tls();
+  make_private_folder(flags.state);
+  keep_freed_memory();
+  note_interrupts();
+  RunLog log(fs::path(flags.state) / "log.txt", flags.is_quiet);
+  std::mutex mutex;
+  const transport::NetworkLog tell = [&](Severity severity, const std::string& message) {
+    const std::lock_guard lock(mutex);
+    if (severity == Severity::detail) return log.note(message);
+    severity == Severity::warning ? log.warn(message) : log.info(message);
+  };
+  try {
+    return work(flags, log, tell);
+  } catch (const std::exception& error) {
+    log.error(error.what());
+    throw;
+  }
+}
+}  // namespace
+
+Command add_client(CLI::App& parent) {
+  auto flags = std::make_shared<ClientFlags>();
+  CLI::App* app = parent.add_subcommand("client", "Take part in a federation, next to the data");
+  app->add_option("--server", flags->server, "Where the server listens")->type_name("HOST:PORT");
+  app->add_option("--clients", flags->clients,
+                  "Whom to host: 7, 0-24 or 3,5,8-9 (default: all that the certificate names)")
+      ->type_name("IDS");
+  app->add_option("--data", flags->settings.data, "This site's interactions")->type_name("PATH");
+  app->add_option("--state", flags->state, "Folder of this site's own: states, model (site)")
+      ->type_name("DIR");
+  add_identity_flags(*app, flags->identity, false);
+  add_setting_flags(*app, flags->settings);
+  app->add_flag("--whole", flags->has_whole_data,
+                "--data are those of all clients; take the share of these, as 'fedhur train' "
+                "divides them");
+  app->add_flag("--skip-unknown-items", flags->skips_unknown_items,
+                "Leave out rows with items that the federation does not have");
+  app->add_option("--threads", flags->settings.threads, "0 takes one per core (0)")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--give-up-after", flags->give_up_after,
+                  "Seconds without a connection (default: never)")
+      ->type_name("S");
+  app->add_flag("--quiet", flags->is_quiet, "Say nothing");
+  app->footer(R"(
+The same command goes on after any interruption, with what is in --state. When the run is over the
+model is there as well: 'fedhur recommend DIR --user ID'.
+
+Examples:
+  fedhur client --server localhost:8470 --insecure --clients 0 --data ratings.csv
+  fedhur client --server fl.example.org:8470 --data ratings.csv --state /var/lib/fedhur \
+    --ca ca.crt --cert clinic.crt --key clinic.key)");
+  return {.app = app, .run = [flags] { return run_client(*flags); }};
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,244 @@
+// fedhur server: trains with clients that are elsewhere.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/interrupt.hpp"
+#include "apps/loopback_server.hpp"
+#include "apps/network_flags.hpp"
+#include "apps/output.hpp"
+#include "apps/result_text.hpp"
+#include "apps/server_metrics.hpp"
+#include "apps/text.hpp"
+#include "apps/training_display.hpp"
+#include "fedhur/base/hash.hpp"
+#include "fedhur/experiment/federated_server.hpp"
+#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_server.hpp"
+
+namespace fedhur::apps {
+namespace {
+using experiment::FederatedServer;
+using experiment::RunFolder;
+using experiment::TrainingOutcome;
+using transport::Severity;
+
+struct ServerFlags {
+  SettingFlags settings;
+  IdentityFlags identity;
+  std::string items;
+  std::optional<std::int64_t> clients;
+  std::optional<std::int64_t> quorum;
+  std::optional<double> deadline;
+  std::string listen;
+  std::optional<std::int64_t> monitor;
+  std::string out;
+  std::string resume;
+  bool is_json = false;
+  bool is_quiet = false;
+};
+
+ConfigTable to_table(const ServerFlags& flags) {
+  ConfigTable table = flags.settings.to_table();
+  if (!flags.items.empty()) table.set("federation.items", flags.items, "--items");
+  if (flags.clients) table.set("federation.clients", *flags.clients, "--clients");
+  if (flags.quorum) table.set("federation.quorum", *flags.quorum, "--quorum");
+  if (flags.deadline) table.set("federation.deadline_seconds", *flags.deadline, "--deadline");
+  if (!table.contains("federation.clients")) {
+    throw ConfigError("--clients is missing: how many clients the federation has");
+  }
+  return table;
+}
+
+std::string address_of(const ServerFlags& flags) {
+  if (!flags.listen.empty()) return flags.listen;
+  return flags.identity.is_insecure ? "127.0.0.1:8470" : "0.0.0.0:8470";
+}
+
+transport::GrpcServerConfig carrier_config(const FederatedServer& server, const ServerFlags& flags,
+                                           const transport::Security& security) {
+  const auto bytes = std::as_bytes(std::span(server.catalogue()));
+  return {.listen = address_of(flags),
+          .security = security,
+          .welcome = {.run_id = server.run_id(),
+                      .configuration = server.settings(),
+                      .num_clients = server.config().federation->clients,
+                      .clients = {},
+                      .catalogue_sha256 = sha256_hex(bytes),
+                      .catalogue = std::make_shared<const std::vector<std::byte>>(bytes.begin(),
+                                                                                  bytes.end())},
+          .largest_reply = server.largest_reply()};
+}
+
+// For monitors on this machine: what goes on, whether the server lives, whether it has a quorum.
+HttpRoutes monitor_routes(FederatedServer& server) {
+  const Index clients = server.config().federation->clients;
+  const Index wanted = server.config().federation->quorum;
+  const Index quorum = wanted > 0 ? wanted : clients;
+  return {{"/metrics",
+           [&server, clients, quorum](const HttpQuery&) {
+             return HttpReply{.body = to_prometheus(server.hub().status(), clients, quorum),
+                              .type = "text/plain; version=0.0.4; charset=utf-8"};
+           }},
+          {"/healthz", [](const HttpQuery&) { return HttpReply{.body = "ok\n"}; }},
+          {"/readyz", [&server, quorum](const HttpQuery&) {
+             const auto connected = static_cast<Index>(server.hub().status().connected.size());
+             return HttpReply{
+                 .body = fmt::format("{} clients connected, {} needed\n", connected, quorum),
+                 .status = connected >= quorum ? 200 : 503};
+           }}};
+}
+
+// A stop does not wait for the end of the round: whatever was answered is on disk.
+class StopWatcher {
+ public:
+  explicit StopWatcher(transport::Hub& hub)
+      : thread_([&hub](const std::stop_token& stop) {
+          while (!stop.stop_requested() && !was_interrupted()) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+          }
+          if (was_interrupted()) hub.close("the server is being stopped");
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFlags& flags,
+                      const experiment::TrainingHooks& hooks, const transport::NetworkLog& tell) {
+  const transport::Security security = to_security(flags.identity);
+  transport::check_security(address_of(flags), security);
+  require_modern_tls();
+  transport::forward_grpc_log(tell);
+  FederatedServer server(std::move(table), folder, tell, hooks);
+  transport::GrpcServer carrier(carrier_config(server, flags, security), server.hub(), tell);
+  tell(Severity::info, fmt::format("listening on port {}{}", carrier.port(),
+                                   security ? "" : ", without encryption"));
+  std::optional<LoopbackServer> monitor;
+  if (flags.monitor) {
+    monitor.emplace(static_cast<int>(*flags.monitor), "--monitor", monitor_routes(server));
+    tell(Severity::info, fmt::format("metrics at http://127.0.0.1:{}/metrics", monitor->port()));
+  }
+  const StopWatcher watcher(server.hub());
+  try {
+    TrainingOutcome outcome = server.run(hooks);
+    carrier.close({.is_finished = !outcome.was_interrupted,
+                   .reason = outcome.was_interrupted ? "the server is being stopped" : ""});
+    return outcome;
+  } catch (const TransportError& error) {
+    carrier.close({.is_finished = false, .reason = error.what()});
+    if (was_interrupted()) return {.was_interrupted = true, .result = {}};
+    throw;
+  }
+}
+
+int finish(const TrainingOutcome& outcome, const RunFolder& folder, const ServerFlags& flags) {
+  if (outcome.was_interrupted) {
+    say(
+        fmt::format("fedhur: stopped; to go on: fedhur server --resume {} with the same "
+                    "certificates\n",
+                    shell_quoted(folder.path())));
+    return ExitCode::interrupted;
+  }
+  print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
+  return ExitCode::done;
+}
+
+int run_server(const ServerFlags& flags) {
+  if (flags.monitor && (*flags.monitor < 0 || *flags.monitor > 65535)) {
+    throw ConfigError(
+        fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
+  }
+  const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
+    const TrainingOutcome outcome = show_training(folder, {flags.is_json, flags.is_quiet},
+                                                  [&](const auto& hooks, const auto& tell) {
+                                                    return serve(table, folder, flags, hooks, tell);
+                                                  });
+    return finish(outcome, folder, flags);
+  };
+  if (!flags.resume.empty()) {
+    std::vector<std::string> settled = flags.settings.settled_by_a_run();
+    if (!flags.out.empty()) settled.emplace_back("--out");
+    if (!flags.items.empty()) settled.emplace_back("--items");
+    if (flags.clients) settled.emplace_back("--clients");
+    if (!settled.empty()) {
+      throw ConfigError(
+          fmt::format("--resume goes on with the run as it was configured; leave out {}",
+                      fmt::join(settled, ", ")));
+    }
+    const RunFolder folder = RunFolder::open(flags.resume);
+    if (folder.is_finished()) {
+      throw ConfigError(fmt::format("{} is finished already", folder.path().string()));
+    }
+    ConfigTable table;
+    experiment::add_toml_file(table, folder.config());
+    if (flags.quorum) table.set("federation.quorum", *flags.quorum, "--quorum");
+    if (flags.deadline) table.set("federation.deadline_seconds", *flags.deadline, "--deadline");
+    if (flags.settings.threads) table.set("threads", *flags.settings.threads, "--threads");
+    return start(folder, table);
+  }
+  const ConfigTable table = to_table(flags);
+  ConfigTable checked = table;  // mistakes come to light before there is a folder
+  const auto config = experiment::read_experiment_config(checked);
+  const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
+                                             : RunFolder::create(flags.out);
+  const FreshFolder fresh(folder);
+  return start(folder, table);
+}
+}  // namespace
+
+Command add_server(CLI::App& parent) {
+  auto flags = std::make_shared<ServerFlags>();
+  CLI::App* app = parent.add_subcommand("server", "Train with clients that are elsewhere");
+  app->add_option("--items", flags->items, "The federation's items ('fedhur data items' writes it)")
+      ->type_name("FILE");
+  app->add_option("--clients", flags->clients, "How many clients there are")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--quorum", flags->quorum, "Fewest answers to go on with (default: all)")
+      ->type_name("K")
+      ->check(whole_number_problem);
+  app->add_option("--deadline", flags->deadline, "Seconds to wait for answers (600)")
+      ->type_name("S");
+  app->add_option("--listen", flags->listen, "Where to (0.0.0.0:8470; port 0 takes a free one)")
+      ->type_name("HOST:PORT");
+  app->add_option("--monitor", flags->monitor,
+                  "Port of 127.0.0.1 for /metrics, /healthz and /readyz; 0 takes a free one")
+      ->type_name("PORT")
+      ->check(whole_number_problem);
+  add_identity_flags(*app, flags->identity, true);
+  app->add_option("--method", flags->settings.method, "As for 'fedhur train' (fedhur)")
+      ->type_name("NAME");
+  app->add_option("--config", flags->settings.config, "Settings from a TOML file")
+      ->type_name("FILE");
+  app->add_option("--set", flags->settings.assignments, "One setting; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app->add_option("--seed", flags->settings.seed, "Seed of all randomness (42)")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--threads", flags->settings.threads, "0 takes one per core (0)")
+      ->type_name("N")
+      ->check(whole_number_problem);
+  app->add_option("--out", flags->out, "Run folder (default: runs/<method>-<number>)")
+      ->type_name("DIR");
+  app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
+  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
+  app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
+  app->footer(R"(
+Settings are those of 'fedhur train' but for data and clients, which are the sites' own.
+Sites that ask are told the settings and the items.
+
+Examples:
+  fedhur data items ratings.csv --out items.tsv
+  fedhur server --items items.tsv --clients 3 --insecure
+  fedhur server --items items.tsv --clients 100 --quorum 90 --deadline 120 \
+    --ca ca.crt --cert server.crt --key server.key --revoked revoked.crl)");
+  return {.app = app, .run = [flags] { return run_server(*flags); }};
+}
+}  // namespace fedhur::apps
