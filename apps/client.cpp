@@ -154,6 +154,10 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
 int run_client(const ClientFlags& flags) {
   check_given(flags.server, "--server HOST:PORT", "fedhur client --server fl.example.org:8470 ...");
   check_given(flags.settings.data, "--data", "fedhur client --data ratings.csv ...");
+  // A mistake should not have to wait for the server.
+  if (flags.settings.data != experiment::kSynthetic && !fs::exists(flags.settings.data)) {
+    throw DataError(fmt::format("--data {}: there is no such file", flags.settings.data));
+  }
   const transport::Security security = to_security(flags.identity);
   transport::check_security(flags.server, security);
   (void)carrier_config(flags);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "fedhur/linalg/blas.hpp"
 
@@ -15,6 +16,9 @@ inline void restart_with_better_kernels(char** argv) {
   if (std::getenv(kVariable) != nullptr) return;
   const auto kernels = linalg::find_better_kernels();
   if (!kernels || ::setenv(kVariable, kernels->c_str(), 1) != 0) return;
-  (void)::execv("/proc/self/exe", argv);
+  // By its own path: a process that was started as /proc/self/exe is called "exe".
+  std::error_code ignored;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  (void)::execv(path.c_str(), argv);
 }
 }  // namespace fedhur::apps

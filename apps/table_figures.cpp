@@ -216,7 +216,7 @@ std::string draw_bars(const std::vector<Panel>& panels, const std::string& data,
   }
   const double left = 16 + kCharacter * static_cast<double>(widest(labels));
   const double right = 16 + kCharacter * static_cast<double>(widest(texts));
-  const double across = panels.size() > 1 ? 150 : 400;  // of one panel
+  const double across = panels.size() > 1 ? 180 : 400;  // of one panel
   const double width = left + count * (across + right);
   const auto num_rows = static_cast<double>(panels.front().marks.size());
   const double height = kTop + 26 * num_rows + kAxis + kKey;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <latch>
 #include <map>
 #include <thread>
 
@@ -175,15 +176,18 @@ TEST(RecordLog, OnAFullDiskStaysAsItWas) {
 
 TEST(RecordLog, KeepsRecordsWholeThatSeveralThreadsAppend) {
   constexpr int kThreads = 4;
-  constexpr int kRecords = 200;
+  constexpr int kRecords = 300;
   const tests::TempFolder folder;
   {
     RecordLog log(folder / "log");
+    std::latch start(kThreads);
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < kThreads; ++thread) {
-      threads.emplace_back([&log, thread] {
+      threads.emplace_back([&log, &start, thread] {
+        start.arrive_and_wait();
         for (int i = 0; i < kRecords; ++i) {
-          append(log, std::to_string(thread) + " ", std::string(static_cast<std::size_t>(i), 'r'));
+          append(log, std::to_string(thread) + " ",
+                 std::string(100 * static_cast<std::size_t>(i), 'r'));
         }
       });
     }
@@ -192,7 +196,7 @@ TEST(RecordLog, KeepsRecordsWholeThatSeveralThreadsAppend) {
   const Records records = read(folder / "log");
   EXPECT_EQ(records.size(), std::size_t{kThreads} * kRecords);
   for (const std::string& record : records) {
-    EXPECT_EQ(record.substr(2), std::string(next[record.at(0)]++, 'r'));
+    EXPECT_EQ(record.substr(2), std::string(100 * next[record.at(0)]++, 'r'));
   }
 }
 

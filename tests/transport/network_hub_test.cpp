@@ -235,6 +235,7 @@ TEST_F(HubTest, AsksAClientThatConnectsDuringTheExchange) {
   const Session first = connect({1});
   EXPECT_EQ(take(first), "1 train for 1");
   hub().disconnect(first);
+  EXPECT_THAT(hub().status().connected, testing::IsEmpty());
   const Session second = connect({0, 1});
   EXPECT_EQ(take(second), "1 train for 0 1") << "the first copy was lost with its connection";
   reply(second, 0, 1);
