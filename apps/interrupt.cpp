@@ -29,19 +29,25 @@ void handle_signal(int signal) {
   }
   errno = saved;
 }
-}  // namespace
 
-void note_interrupts() {
+void handle_silently(int /*signal*/) { signal_seen.store(true); }
+
+void handle_interrupts_by(void (*handler)(int)) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction current {};
     if (::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
-    action.sa_handler = handle_signal;
+    action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     (void)sigemptyset(&action.sa_mask);
     (void)::sigaction(signal, &action, nullptr);
   }
 }
+
+}  // namespace
+
+void note_interrupts() { handle_interrupts_by(handle_signal); }
+void note_interrupts_silently() { handle_interrupts_by(handle_silently); }
 
 bool was_interrupted() { return signal_seen.load(); }
 }  // namespace fedhur::apps

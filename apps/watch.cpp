@@ -1,15 +1,14 @@
 // fedhur watch: the report of a run, live in a browser.
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <cerrno>
 #include <charconv>
-#include <csignal>
-#include <ctime>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
+#include "apps/interrupt.hpp"
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
 #include "apps/page_data.hpp"
@@ -25,35 +24,22 @@ struct WatchFlags {
   std::int64_t port = 8720;
 };
 
-// What ends it: Ctrl-C and the like, but for signals that the parent has this process ignore. From
-// now on they wait until somebody asks for them, in this thread and in those it starts.
-sigset_t hold_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction current {};
-    if (::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) continue;
-    sigaddset(&signals, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
+// Waiting for signals would miss those that the kernel hands to a thread of a library. False if one
+// came within this time.
+bool wait_in_peace(std::chrono::milliseconds time) {
+  if (!was_interrupted()) std::this_thread::sleep_for(time);
+  return !was_interrupted();
 }
-
-// Whether one of them came within this time.
-bool has_come(const sigset_t& signals, std::chrono::milliseconds within) {
-  const timespec time{.tv_sec = within.count() / 1000,
-                      .tv_nsec = within.count() % 1000 * 1'000'000};
-  return ::sigtimedwait(&signals, nullptr, &time) > 0;
-}
+constexpr std::chrono::milliseconds kPatience{100};
 
 // A run that still loads its data has a log and no settings yet. False if a signal came first.
-bool wait_for_run(const std::filesystem::path& path, const sigset_t& signals) {
+bool wait_for_run(const std::filesystem::path& path) {
   const std::filesystem::path config = path / "config.toml";
   const std::filesystem::path log = path / "log.txt";
   if (!std::filesystem::exists(config) && std::filesystem::exists(log)) {
     say("waiting for the run to begin\n");
     while (!std::filesystem::exists(config) && std::filesystem::exists(log)) {
-      if (has_come(signals, std::chrono::milliseconds(100))) return false;
+      if (!wait_in_peace(kPatience)) return false;
     }
   }
   (void)RunFolder::open(path);  // or an error that says what is missing
@@ -84,8 +70,8 @@ int watch(const WatchFlags& flags) {
   if (flags.port < 0 || flags.port > 65535) {
     throw ConfigError(fmt::format("--port {}: expected a number from 0 to 65535", flags.port));
   }
-  const sigset_t signals = hold_signals();
-  if (!wait_for_run(flags.run, signals)) return ExitCode::done;
+  note_interrupts_silently();
+  if (!wait_for_run(flags.run)) return ExitCode::done;
   const LoopbackServer server(
       static_cast<int>(flags.port), "--port",
       {{"/",
@@ -99,8 +85,7 @@ int watch(const WatchFlags& flags) {
         }}});
   print(fmt::format("watching {} at http://127.0.0.1:{}/\n", flags.run, server.port()));
   say("Ctrl-C ends it; the run itself goes on\n");
-  int signal = 0;
-  while (::sigwait(&signals, &signal) != 0) {
+  while (wait_in_peace(kPatience)) {
   }
   return ExitCode::done;
 }
