@@ -351,6 +351,51 @@ TEST_P(Participation, BearsUploadsOfZerosAndOfOnes) {
   }
 }
 
+// Who is sent what after a round in which one did not train.
+TEST(Participation, IsNotNeededForWhatIsGoodForEverybody) {
+  struct Phase {
+    std::string method;
+    std::string kind;
+    bool is_for_all;
+  };
+  for (const auto& [method, phase, is_for_all] :
+       std::vector<Phase>{{"popularity", "update", true},
+                          {"fedmf", "update", true},
+                          {"fedncf", "update", true},
+                          {"fedrap", "update", true},
+                          {"gpfedrec", "update", true},
+                          {"fedcia", "finetune", true},
+                          {"fedca", "mix", false},
+                          {"fedhur", "query", false},
+                          {"fedhur", "finetune", false}}) {
+    MethodRun run(settings({"", method, {}}));
+    UnreliableFederation federation(run.client_methods());
+    federation.is_absent = [](Index client, const Message& request) {
+      return client == kMissing && (request.kind == "train" || request.kind == "count");
+    };
+    (void)run.server->run_round(1, federation);
+    EXPECT_EQ(federation.clients_asked(phase, 1),
+              all_but(is_for_all ? std::vector<Index>{} : std::vector<Index>{kMissing}))
+        << method << ", " << phase;
+  }
+}
+
+TEST(GpFedRecParticipation, PullsWhoeverIsMissingTowardsAll) {
+  MethodRun run(settings({"", "gpfedrec", {}}));
+  UnreliableFederation federation(run.client_methods());
+  federation.is_absent = [](Index client, const Message& request) {
+    return client == kMissing && request.kind == "train";
+  };
+  (void)run.server->run_round(0, federation);
+  const auto table = [&](Index client, const std::string& name) {
+    return run.clients[static_cast<std::size_t>(client)]->inner().save().matrix(name);
+  };
+  const Matrix global = table(0, "global_item_embeddings");
+  EXPECT_EQ(table(kMissing, "global_item_embeddings"), global);
+  EXPECT_EQ(table(kMissing, "personalized_item_embeddings"), global);
+  EXPECT_NE(table(kMissing + 1, "personalized_item_embeddings"), global);
+}
+
 TEST(FedHurParticipation, KnowsTheCandidateByItsNumber) {
   const auto settings_of = [](const std::string& candidate) {
     return settings({"", "fedhur", {"relation.kind=candidate", "relation.candidate=" + candidate}});

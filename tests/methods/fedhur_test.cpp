@@ -206,7 +206,13 @@ TEST(FedHurServer, PersonalizesForThoseWhoAskWithTheHelpOfAllWhoTrained) {
     EXPECT_EQ(round.weights(0).rows(), 4) << "targets 0, 2, 4 and 5";
     EXPECT_EQ(round.weights(0).cols(), 5) << "and client 3 helps them";
     EXPECT_FALSE(round.notes.inside.contains("weight_blocks"));
-    EXPECT_GT(round.notes.numbers.at("own_weight"), 0.0);
+    double own = 0.0;
+    for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
+      const Dense alpha = round.weights(s);
+      own += (alpha(0, 0) + alpha(1, 1) + alpha(2, 3) + alpha(3, 4)) / 4.0;
+    }
+    own /= static_cast<double>(round.guidance.hierarchy->num_scopes());
+    EXPECT_NEAR(round.notes.numbers.at("own_weight"), own, 1e-6);
 
     // The same by the definition, for the last target: client 5, the last of five candidates.
     server::Uploads candidates = round.federation.uploads;

@@ -230,22 +230,26 @@ class FaultyCarrier::Link {
     hub_->disconnect(session_);
   }
 
+  // While the site is between two lives there is nobody to connect.
+  [[nodiscard]] std::optional<std::vector<ClientProgress>> progress() {
+    const std::lock_guard lock(mutex_);
+    if (site_ == nullptr) return {};
+    return site_->progress();
+  }
+
   void reconnect() {
-    std::vector<ClientProgress> progress;
-    {
-      const std::lock_guard lock(mutex_);
-      if (site_ == nullptr) {  // between two lives
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-        return;
-      }
-      progress = site_->progress();
-      is_broken_ = false;
+    is_broken_ = false;  // before the progress is read: the site may die afterwards
+    const auto clients = progress();
+    if (!clients) {
+      is_broken_ = true;
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      return;
     }
     // A server may hear of the new connection first.
     const bool is_noticed_early = rng_.uniform() < 0.5;
     const Hub::Session older = session_;
     if (is_noticed_early) hub_->disconnect(older);
-    session_ = hub_->connect(name_, progress);
+    session_ = hub_->connect(name_, *clients);
     if (!is_noticed_early) hub_->disconnect(older);
   }
 
@@ -253,13 +257,8 @@ class FaultyCarrier::Link {
     const auto now = Clock::now();
     if (now < next_report_) return;
     next_report_ = now + beat_;
-    std::vector<ClientProgress> progress;
-    {
-      const std::lock_guard lock(mutex_);
-      if (site_ == nullptr) return;
-      progress = site_->progress();
-    }
-    if (!up_.send(frame_of(progress, session_))) is_broken_ = true;
+    const auto clients = progress();
+    if (clients && !up_.send(frame_of(*clients, session_))) is_broken_ = true;
   }
 
   void work() {

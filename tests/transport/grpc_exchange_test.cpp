@@ -60,7 +60,7 @@ TEST_F(GrpcTest, CarriesAThousandExchanges) {
 }
 
 TEST_F(GrpcTest, TellsSitesOfTheRunAndSendsTheCatalogueToThoseWhoNeedIt) {
-  for (const std::size_t size : {std::size_t{1000}, std::size_t{3'000'000}}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1000}, std::size_t{3'000'000}}) {
     const auto catalogue = bytes_of(std::string(size, 'x'));
     server_config_.welcome.catalogue = catalogue;
     server_config_.welcome.catalogue_sha256 = sha256_hex(*catalogue);

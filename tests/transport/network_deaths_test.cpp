@@ -252,6 +252,6 @@ INSTANTIATE_TEST_SUITE_P(Methods, Deaths, testing::Values("fedmf", "fedcia", "fe
 
 TEST_P(Deaths, OfTheServerLeaveNoTrace) { expect_no_trace(0.2, 0); }
 TEST_P(Deaths, OfSitesLeaveNoTrace) { expect_no_trace(0, 0.05); }
-TEST_P(Deaths, OfBothLeaveNoTrace) { expect_no_trace(0.15, 0.05); }
+TEST_P(Deaths, OfBothLeaveNoTrace) { expect_no_trace(0.25, 0.05); }
 }  // namespace
 }  // namespace fedhur::transport

@@ -138,7 +138,9 @@ bool Session::welcome(const v1::Hello& hello, const std::vector<ClientId>& clien
   put_clients(clients, *welcome.mutable_clients());
   welcome.set_catalogue_sha256(content.catalogue_sha256);
   const bool is_wanted = content.catalogue && hello.catalogue_sha256() != content.catalogue_sha256;
-  const bool is_small = is_wanted && content.catalogue->size() <= kPieceBytes;
+  // An empty field could not be told from a catalogue that follows.
+  const bool is_small =
+      is_wanted && !content.catalogue->empty() && content.catalogue->size() <= kPieceBytes;
   if (is_small) welcome.set_catalogue(content.catalogue->data(), content.catalogue->size());
   if (!stream_.Write(frame)) return false;
   if (!is_wanted || is_small) return true;
