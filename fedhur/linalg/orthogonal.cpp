@@ -134,6 +134,6 @@ MatrixOf<double> polar_factor(const MatrixOf<double>& matrix) {
     X = (b / c) * X + (a - b / c) * solved.transpose();
     least = std::min(1.0, least * (a + b * squared) / (1.0 + c * squared));
   }
-  return completed_polar_factor(matrix);
+  return completed_polar_factor(matrix / norm);  // what counts as zero there is meant for that size
 }
 }  // namespace fedhur::linalg

@@ -194,5 +194,13 @@ TEST(LevelWeight, OfTheLastLevelGivenHoldsForAllFinerOnes) {
   EXPECT_EQ(level_weight({0.5F, 0.25F}, 7), 0.25F);
   EXPECT_THROW((void)level_weight({}, 0), std::logic_error);
 }
+
+TEST(PolarFactor, OfALargeSingularMatrixIsCompleted) {
+  MatrixOf<double> matrix = MatrixOf<double>::Zero(3, 3);
+  matrix(0, 0) = 1e8;
+  const MatrixOf<double> factor = polar_factor(matrix);
+  EXPECT_TRUE((factor.transpose() * factor).isIdentity(1e-9)) << factor;
+  EXPECT_NEAR(factor(0, 0), 1.0, 1e-9);
+}
 }  // namespace
 }  // namespace fedhur::linalg
