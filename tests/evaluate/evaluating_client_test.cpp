@@ -89,7 +89,9 @@ TEST(EvaluateClients, RefusesWhatCannotBeTrue) {
   EXPECT_TRUE(refused("test_by_activity", 1, 0, 2.0)) << "more users than were tested";
   EXPECT_TRUE(refused("test_by_activity", 1, 1, 1.5));
   EXPECT_TRUE(refused("test_by_activity", 3, 1, 0.5)) << "precision of nobody";
-  EXPECT_TRUE(refused("test_by_popularity", 0, 1, 9.0)) << "more hits than rows";
+  EXPECT_FALSE(refused("test_by_popularity", 1, 1, 1.0));
+  EXPECT_TRUE(refused("test_by_popularity", 1, 1, 2.0)) << "more hits than recommended items";
+  EXPECT_TRUE(refused("test_by_popularity", 0, 1, 1.0)) << "more hits than test rows";
   EXPECT_TRUE(refused("test_by_popularity", 0, 0, 1e30));
 }
 

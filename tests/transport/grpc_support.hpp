@@ -88,7 +88,7 @@ class Lines {
   std::vector<std::string> lines_;
 };
 
-// Answers with ten times the value, plus its own number, and sends the payload back.
+// Answers with ten times the value, plus its own number, and sends the payload of "work" back.
 class TenfoldClient : public federation::ClientMethod {
  public:
   explicit TenfoldClient(int id) : id_(id) {}
@@ -99,7 +99,8 @@ class TenfoldClient : public federation::ClientMethod {
     if (request.kind == "bug") throw std::runtime_error("a bug in the client");
     Message reply{.kind = request.kind, .round = request.round, .arrays = {}};
     reply.arrays.set_number("value", 10 * request.arrays.number("value") + id_);
-    if (const Array* payload = request.arrays.find("payload")) {
+    const Array* payload = request.arrays.find("payload");
+    if (payload != nullptr && request.kind == "work") {
       reply.arrays.set("payload", *payload);
     }
     return reply;
@@ -187,7 +188,7 @@ class GrpcTest : public testing::Test {
   Hub& start_hub(Index num_clients, ReplyJournal* journal = nullptr, Sequence first_sequence = 1) {
     server_.reset();
     hub_ = std::make_unique<Hub>(HubConfig{.num_clients = num_clients,
-                                           .quorum = 0,
+                                           .quorum = quorum_,
                                            .deadline_seconds = deadline_seconds_,
                                            .format = {}},
                                  lines_.log(), journal, first_sequence);
@@ -251,6 +252,7 @@ class GrpcTest : public testing::Test {
     return config;
   }();
   double deadline_seconds_ = 60;
+  Index quorum_ = 0;
   int port_ = 0;
   double num_exchanges_ = 0;
 

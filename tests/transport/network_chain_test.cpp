@@ -95,7 +95,7 @@ class Chain : public testing::TestWithParam<Weather> {};
 INSTANTIATE_TEST_SUITE_P(
     Weather, Chain,
     testing::Values(
-        Weather{"Fair", {}}, Weather{"Lossy", {.down = {.drop = 0.4}, .up = {.drop = 0.4}}},
+        Weather{"Fair", {}}, Weather{"Lossy", {.down = {.drop = 0.25}, .up = {.drop = 0.25}}},
         Weather{"Doubling",
                 {.down = {.duplicate = 0.8, .delay = 0.5}, .up = {.duplicate = 0.8, .delay = 0.5}}},
         Weather{"Breaking", {.down = {.disconnect = 0.3}, .up = {.disconnect = 0.1}}},

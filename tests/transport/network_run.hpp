@@ -15,7 +15,7 @@ constexpr std::uint64_t kFaultSeeds = 3;
 constexpr std::uint64_t kDeathSeeds = 2;
 #else
 constexpr std::uint64_t kFaultSeeds = 18;
-constexpr std::uint64_t kDeathSeeds = 4;
+constexpr std::uint64_t kDeathSeeds = 10;
 #endif
 
 // Everything, to the last bit.
