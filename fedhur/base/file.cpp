@@ -11,26 +11,12 @@
 #include <cstring>
 #include <utility>
 
+#include "fedhur/base/checksum.hpp"
+#include "fedhur/base/descriptor.hpp"
 #include "fedhur/base/error.hpp"
-#include "fedhur/base/hash.hpp"
 
 namespace fedhur {
 namespace {
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] int close() { return ::close(std::exchange(fd_, -1)); }
-
- private:
-  int fd_;
-};
-
 [[noreturn]] void fail(const char* action, const std::filesystem::path& path) {
   throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
@@ -126,11 +112,11 @@ void write_private_file(const std::filesystem::path& path, std::string_view text
 struct CheckedFileWriter::File {
   explicit File(std::filesystem::path path) : file(std::move(path)) {}
   TemporaryFile file;
-  Sha256 hash;
+  Checksum checksum;
   std::vector<std::byte> buffer;  // small pieces wait here
 
   void flush() {
-    hash.update(buffer);
+    checksum.update(buffer);
     file.write(buffer);
     buffer.clear();
   }
@@ -148,13 +134,13 @@ void CheckedFileWriter::put_bytes(std::span<const std::byte> bytes) {
 
 void CheckedFileWriter::commit() {
   file_->flush();
-  file_->file.write(file_->hash.digest());
+  file_->file.write(file_->checksum.digest());
   file_->file.commit();
 }
 
 std::vector<std::byte> read_checked_file(const std::filesystem::path& path) {
   std::vector<std::byte> bytes = read_file(path);
-  Sha256::Digest stored{};
+  Checksum::Digest stored{};
   if (bytes.size() < stored.size()) {
     throw DataError(
         fmt::format("{}: {} bytes are too few for a checked file", path.string(), bytes.size()));
@@ -162,9 +148,7 @@ std::vector<std::byte> read_checked_file(const std::filesystem::path& path) {
   const std::size_t size = bytes.size() - stored.size();
   std::memcpy(stored.data(), bytes.data() + size, stored.size());
   bytes.resize(size);
-  Sha256 hash;
-  hash.update(bytes);
-  if (hash.digest() != stored) {
+  if (checksum_of(bytes) != stored) {
     throw DataError(
         fmt::format("{}: the checksum does not match, the file is damaged", path.string()));
   }

@@ -12,45 +12,36 @@
 #include <mutex>
 #include <utility>
 
-#include "fedhur/base/hash.hpp"
+#include "fedhur/base/checksum.hpp"
+#include "fedhur/base/descriptor.hpp"
 
 namespace fedhur {
 namespace {
-constexpr std::uint32_t kMagic = 0x31524846;  // "FHR1"
+constexpr std::uint32_t kRecordMagic = 0x32524846;  // "FHR2"
 struct Header {
-  std::uint32_t magic = kMagic;
+  std::uint32_t magic = kRecordMagic;
   std::uint32_t reserved = 0;
   std::uint64_t size = 0;
   std::array<std::byte, 8> checksum = {};  // of size and content
 };
 static_assert(sizeof(Header) == 24);
 
-std::array<std::byte, 8> checksum_of(std::uint64_t size, std::span<const std::byte> head,
-                                     std::span<const std::byte> body) {
-  Sha256 hash;
-  hash.update(std::as_bytes(std::span(&size, 1)));
-  hash.update(head);
-  hash.update(body);
-  const Sha256::Digest digest = hash.digest();
+std::array<std::byte, 8> record_checksum(std::uint64_t size, std::span<const std::byte> head,
+                                         std::span<const std::byte> body) {
+  Checksum checksum;
+  checksum.update(std::as_bytes(std::span(&size, 1)));
+  checksum.update(head);
+  checksum.update(body);
+  const Checksum::Digest digest = checksum.digest();
   std::array<std::byte, 8> first{};
   std::memcpy(first.data(), digest.data(), first.size());
   return first;
 }
 
-struct Descriptor {
-  explicit Descriptor(int opened) : number(opened) {}
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number;
-};
-
 // A new file is there after a crash of the machine only if its folder says so on disk.
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened.number >= 0) (void)::fsync(opened.number);  // not every file system can
+  if (opened.get() >= 0) (void)::fsync(opened.get());  // not every file system can
 }
 }  // namespace
 
@@ -63,18 +54,18 @@ struct RecordLog::File {
 
   explicit File(std::filesystem::path where)
       : path(std::move(where)), file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (file.number < 0) fail("open");
+    if (file.get() < 0) fail("open");
     struct stat info {};
-    if (::fstat(file.number, &info) != 0) fail("inspect");
+    if (::fstat(file.get(), &info) != 0) fail("inspect");
     if (!S_ISREG(info.st_mode)) {
       throw FileError(fmt::format("cannot open {}: it is not a file", path.string()));
     }
-    if (::flock(file.number, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw FileError(fmt::format("cannot open {}: another process works with it", path.string()));
     }
-    if (::fstat(file.number, &info) != 0) fail("inspect");  // nobody else writes from here on
+    if (::fstat(file.get(), &info) != 0) fail("inspect");  // nobody else writes from here on
     read_records(info.st_size);
-    if (::ftruncate(file.number, end) != 0) fail("write");
+    if (::ftruncate(file.get(), end) != 0) fail("write");
     if (end == 0) sync_folder(path.parent_path());
   }
 
@@ -88,13 +79,13 @@ struct RecordLog::File {
     while (size - end >= kHeader) {
       Header header;
       if (!read_at(end, std::as_writable_bytes(std::span(&header, 1)))) break;
-      if (header.magic != kMagic || header.reserved != 0 ||
+      if (header.magic != kRecordMagic || header.reserved != 0 ||
           header.size > static_cast<std::uint64_t>(size - end - kHeader)) {
         break;
       }
       std::vector<std::byte> content(header.size);
       if (!read_at(end + kHeader, content)) break;
-      if (checksum_of(header.size, content, {}) != header.checksum) break;
+      if (record_checksum(header.size, content, {}) != header.checksum) break;
       end += kHeader + static_cast<off_t>(content.size());
       records.push_back(std::move(content));
     }
@@ -103,7 +94,7 @@ struct RecordLog::File {
   // False if the file ends too early.
   [[nodiscard]] bool read_at(off_t position, std::span<std::byte> bytes) const {
     while (!bytes.empty()) {
-      const ssize_t got = ::pread(file.number, bytes.data(), bytes.size(), position);
+      const ssize_t got = ::pread(file.get(), bytes.data(), bytes.size(), position);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail("read");
       if (got == 0) return false;
@@ -115,11 +106,11 @@ struct RecordLog::File {
 
   void write_at(off_t& position, std::span<const std::byte> bytes) const {
     while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(file.number, bytes.data(), bytes.size(), position);
+      const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), position);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) {
         const int reason = errno;
-        (void)::ftruncate(file.number, end);  // a torn record would be cut off later anyway
+        (void)::ftruncate(file.get(), end);  // a torn record would be cut off later anyway
         errno = reason;
         fail("write");
       }
@@ -139,7 +130,7 @@ std::vector<std::vector<std::byte>> RecordLog::take_records() {
 void RecordLog::append(std::span<const std::byte> head, std::span<const std::byte> body) {
   Header header;
   header.size = head.size() + body.size();
-  header.checksum = checksum_of(header.size, head, body);
+  header.checksum = record_checksum(header.size, head, body);
   const std::lock_guard lock(file_->mutex);
   off_t position = file_->end;
   file_->write_at(position, std::as_bytes(std::span(&header, 1)));
@@ -149,12 +140,12 @@ void RecordLog::append(std::span<const std::byte> head, std::span<const std::byt
 }
 
 void RecordLog::sync() {
-  if (::fdatasync(file_->file.number) != 0) file_->fail("write");
+  if (::fdatasync(file_->file.get()) != 0) file_->fail("write");
 }
 
 void RecordLog::clear() {
   const std::lock_guard lock(file_->mutex);
-  if (::ftruncate(file_->file.number, 0) != 0) file_->fail("write");
+  if (::ftruncate(file_->file.get(), 0) != 0) file_->fail("write");
   file_->end = 0;
 }
 }  // namespace fedhur

@@ -1,7 +1,9 @@
 #include "fedhur/base/file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fedhur/base/checksum.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -78,6 +80,30 @@ TEST(CheckedFile, NoticesEveryFlippedBitAndTruncation) {
     bad.resize(i);
     write_file_atomically(folder / "bad", bad);
     EXPECT_THROW((void)read_checked_file(folder / "bad"), DataError) << i;
+  }
+}
+
+TEST(Checksum, IsThatOfXxhsum) {
+  const Checksum::Digest digest = checksum_of(std::as_bytes(std::span("abc", 3)));
+  std::string hex;
+  for (const std::byte byte : digest) hex += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  EXPECT_EQ(hex, "06b05ab6733a618578af5f94892f3950") << "printf abc | xxhsum -H2";
+}
+
+TEST(Checksum, OfPiecesIsThatOfTheWhole) {
+  const std::vector<std::byte> bytes = [] {
+    std::vector<std::byte> some;
+    for (int i = 0; i < 2000; ++i) some.push_back(static_cast<std::byte>(i * 7));
+    return some;
+  }();
+  Checksum checksum;
+  EXPECT_EQ(checksum.digest(), checksum_of({}));
+  for (const std::size_t end : {0U, 1U, 17U, 256U, 1500U, 2000U}) {
+    static constexpr std::size_t kWhole = 2000;
+    Checksum pieces;
+    pieces.update(std::span(bytes).first(end));
+    pieces.update(std::span(bytes).last(kWhole - end));
+    EXPECT_EQ(pieces.digest(), checksum_of(bytes)) << end;
   }
 }
 

@@ -50,6 +50,7 @@ constexpr std::array kLibraries = {
     Library{"unsupported/Eigen/", "fedhur/evaluate/statistics.cpp"},
     Library{"fmt/", "fedhur/ apps/ bindings/"},
     Library{"openssl/", "fedhur/base/hash.cpp fedhur/pki/ fedhur/transport/"},
+    Library{"xxhash.h", "fedhur/base/checksum.cpp"},
     Library{"zlib.h", "fedhur/data/"},
     Library{"nlohmann/",
             "fedhur/pki/ fedhur/report/ fedhur/experiment/ fedhur/tune/ fedhur/study/ apps/"},

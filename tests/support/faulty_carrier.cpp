@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "fedhur/base/byte_stream.hpp"
-#include "fedhur/base/hash.hpp"
+#include "fedhur/base/checksum.hpp"
 
 namespace fedhur::tests {
 using transport::ClientProgress;
@@ -25,19 +25,11 @@ enum class Direction : std::uint8_t { down, up, reconnect };
 enum class Kind : std::uint8_t { task, reply, progress };
 
 // A frame ends with a checksum of all before it, as those of real networks do.
-constexpr std::size_t kChecksum = 8;
-
-std::span<const std::byte> checksum_of(std::span<const std::byte> bytes, Sha256::Digest& storage) {
-  Sha256 hash;
-  hash.update(bytes);
-  storage = hash.digest();
-  return std::span(storage).first(kChecksum);
-}
+constexpr std::size_t kChecksum = sizeof(Checksum::Digest);
 
 Frame seal(ByteWriter& writer) {
   Frame frame = writer.finish();
-  Sha256::Digest digest{};
-  const auto checksum = checksum_of(frame, digest);
+  const auto checksum = checksum_of(frame);
   frame.insert(frame.end(), checksum.begin(), checksum.end());
   return frame;
 }
@@ -45,9 +37,7 @@ Frame seal(ByteWriter& writer) {
 // What is in the frame; nothing if it is damaged.
 std::optional<ByteReader> open(const Frame& frame) {
   const auto content = std::span(frame).first(frame.size() - kChecksum);
-  Sha256::Digest digest{};
-  if (!std::ranges::equal(checksum_of(content, digest), std::span(frame).last(kChecksum)))
-    return {};
+  if (!std::ranges::equal(checksum_of(content), std::span(frame).last(kChecksum))) return {};
   return ByteReader(content);
 }
 

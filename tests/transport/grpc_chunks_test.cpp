@@ -26,9 +26,9 @@ struct OwnPiece {
   std::uint64_t total_size = 0;
   std::uint64_t offset = 0;
   Message payload;
-  Message sha256;
+  Message digest;
   [[nodiscard]] Piece view() const {
-    return {.total_size = total_size, .offset = offset, .payload = payload, .sha256 = sha256};
+    return {.total_size = total_size, .offset = offset, .payload = payload, .digest = digest};
   }
 };
 
@@ -39,7 +39,7 @@ std::vector<OwnPiece> pieces_of(const Message& message) {
     pieces.push_back({.total_size = piece->total_size,
                       .offset = piece->offset,
                       .payload = {piece->payload.begin(), piece->payload.end()},
-                      .sha256 = {piece->sha256.begin(), piece->sha256.end()}});
+                      .digest = {piece->digest.begin(), piece->digest.end()}});
   }
   return pieces;
 }
@@ -88,7 +88,7 @@ TEST(Chunks, OfAnySizeAreTaken) {
     const auto whole = assembler.add(piece.view());
     EXPECT_EQ(whole.has_value(), offset == 750);
     EXPECT_EQ(assembler.is_between_messages(), offset == 750);
-    piece.sha256.clear();
+    piece.digest.clear();
   }
 }
 
@@ -135,10 +135,10 @@ TEST(Chunks, ThatDoNotMatchTheDigestAreRefused) {
   pieces.back().payload.back() ^= std::byte{1};
   EXPECT_EQ(refusal_of(pieces), "a message of 1048576 bytes does not match its digest");
   auto short_digest = pieces_of(random_message(10));
-  short_digest.front().sha256.pop_back();
-  EXPECT_THAT(refusal_of(short_digest), testing::HasSubstr("a digest of 31 bytes, expected 32"));
+  short_digest.front().digest.pop_back();
+  EXPECT_THAT(refusal_of(short_digest), testing::HasSubstr("a digest of 15 bytes, expected 16"));
   auto late_digest = pieces_of(random_message(2 * kPieceBytes));
-  late_digest[1].sha256 = late_digest[0].sha256;
+  late_digest[1].digest = late_digest[0].digest;
   EXPECT_NE(refusal_of(late_digest), "");
 }
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(GrpcHostile, SpeakersOfAnotherVersionAreToldWhoHasToUpgrade) {
     EXPECT_TRUE(protocol.send(hello));
     expect_refused(
         protocol, StatusCode::FAILED_PRECONDITION,
-        fmt::format("the server speaks protocol 1, this site {}: upgrade the {}", 1 + step, who));
+        fmt::format("the server speaks protocol 2, this site {}: upgrade the {}", 2 + step, who));
     RawSite wire(port_);
     hello = hello_frame({kClient});
     const auto version = message::kWireVersion + static_cast<std::uint32_t>(step);
@@ -246,6 +246,24 @@ TEST_F(GrpcHostile, AFloodOfHellosIsServedOrRefusedButNeverStored) {
   peers.clear();
   EXPECT_TRUE(eventually([&] { return server().num_sessions() == 2; }));
   (void)join();
+}
+
+class GrpcDeaf : public GrpcHostile {
+ protected:
+  GrpcDeaf() {
+    deadline_seconds_ = 5;
+    quorum_ = 2;
+  }
+};
+
+TEST_F(GrpcDeaf, PeersThatDoNotReadHoldNobodyUp) {
+  const auto peer = join();
+  constexpr Index kTwentyMegabytes = 5'000'000;  // floats: more than all buffers on the way
+  const auto answers = federation::ask_all(hub(), make_message("listen", 1, kTwentyMegabytes));
+  EXPECT_EQ(answers.size(), 2U);
+  // The server's writer is stuck; the session ends all the same.
+  (void)peer->send(hello_frame({kClient}));
+  EXPECT_TRUE(eventually([&] { return server().num_sessions() == 2; }));
 }
 
 TEST_F(GrpcHostile, AnHonestSiteIsToldWhyItIsRefused) {

@@ -38,14 +38,14 @@ void put_piece(const Piece& piece, v1::Chunk& chunk) {
   chunk.set_total_size(piece.total_size);
   chunk.set_offset(piece.offset);
   chunk.set_payload(piece.payload.data(), piece.payload.size());
-  chunk.set_sha256(piece.sha256.data(), piece.sha256.size());
+  chunk.set_digest(piece.digest.data(), piece.digest.size());
 }
 
 Piece piece_of(const v1::Chunk& chunk) {
   return {.total_size = chunk.total_size(),
           .offset = chunk.offset(),
           .payload = std::as_bytes(std::span(chunk.payload())),
-          .sha256 = std::as_bytes(std::span(chunk.sha256()))};
+          .digest = std::as_bytes(std::span(chunk.digest()))};
 }
 
 std::string printable(std::string_view text, std::size_t longest) {

@@ -1,5 +1,6 @@
 // Between the messages of federation.proto and what the rest of the transport knows.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,9 +14,13 @@
 namespace fedhur::transport {
 // Of what federation.proto says and how its two ends behave. A change that an older end does not
 // understand takes the next number.
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 // A chunk and everything around it; nothing here is larger.
 inline constexpr int kLargestFrame = 2 << 20;
+// How long either end waits for the other: for each step of the handshake, and afterwards for any
+// frame, of which a large chunk may take long to arrive.
+inline constexpr std::chrono::seconds kHandshakeTime{30};
+inline constexpr std::chrono::seconds kSilence{120};
 
 using RepeatedProgress = google::protobuf::RepeatedPtrField<v1::Progress>;
 using RepeatedClients = google::protobuf::RepeatedField<std::uint32_t>;

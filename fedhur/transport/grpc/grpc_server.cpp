@@ -39,8 +39,8 @@ GrpcServerConfig checked(GrpcServerConfig config) {
   return config;
 }
 
-std::shared_ptr<::grpc::ServerCredentials> credentials_of(const Security& security,
-                                                          const TlsTexts& texts) {
+std::shared_ptr<::grpc::ServerCredentials> server_credentials(const Security& security,
+                                                              const TlsTexts& texts) {
   if (!security) return ::grpc::InsecureServerCredentials();
   ::grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
@@ -51,14 +51,14 @@ std::shared_ptr<::grpc::ServerCredentials> credentials_of(const Security& securi
 }  // namespace
 
 struct GrpcServer::State final : v1::Federation::Service {
-  State(GrpcServerConfig config_, Hub& hub_, NetworkLog log_)
-      : config(checked(std::move(config_))),
-        log(log_ ? std::move(log_) : [](Severity, const std::string&) {}),
+  State(GrpcServerConfig server_config, Hub& served_hub, NetworkLog network_log)
+      : config(checked(std::move(server_config))),
+        log(network_log ? std::move(network_log) : [](Severity, const std::string&) {}),
         texts(config.security ? read_tls_files(*config.security, pki::Purpose::server)
                               : TlsTexts{}),
         gatekeeper(config.security, texts.ca, config.welcome.num_clients, log),
         host{.config = config,
-             .hub = hub_,
+             .hub = served_hub,
              .gatekeeper = gatekeeper,
              .log = log,
              .is_finished = is_finished} {}
@@ -99,7 +99,7 @@ struct GrpcServer::State final : v1::Federation::Service {
     quota.SetMaxThreads(static_cast<int>(most_sessions(config.welcome.num_clients)) +
                         kOtherThreads);
     builder.SetResourceQuota(quota);
-    builder.AddListeningPort(config.listen, credentials_of(config.security, texts), &port);
+    builder.AddListeningPort(config.listen, server_credentials(config.security, texts), &port);
     builder.RegisterService(this);
     server = builder.BuildAndStart();
     if (!server || port == 0) {

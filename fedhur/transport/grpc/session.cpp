@@ -12,8 +12,6 @@ using ::grpc::Status;
 using ::grpc::StatusCode;
 using std::chrono::seconds;
 namespace {
-constexpr seconds kHandshakeTime{30};  // for each step
-constexpr seconds kSilence{120};       // a large chunk may take long to arrive
 constexpr seconds kLeavingTime{3};
 constexpr seconds kBeat{5};  // of the server, while there is nothing to send
 
@@ -22,7 +20,7 @@ ProtocolError unexpected(const char* expected) {
 }
 }  // namespace
 
-Sha256::Digest Digests::of(const Bytes& bytes) {
+Checksum::Digest Digests::of(const Bytes& bytes) {
   std::shared_ptr<Entry> entry;
   {
     const std::lock_guard lock(mutex_);
@@ -34,11 +32,7 @@ Sha256::Digest Digests::of(const Bytes& bytes) {
     }
     entry = found;
   }
-  std::call_once(entry->once, [&] {
-    Sha256 hash;
-    hash.update(*bytes);
-    entry->digest = hash.digest();
-  });
+  std::call_once(entry->once, [&] { entry->digest = checksum_of(*bytes); });
   return entry->digest;
 }
 

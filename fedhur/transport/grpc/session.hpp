@@ -19,13 +19,13 @@ namespace fedhur::transport {
 // A broadcast goes to many sites: its digest is computed once.
 class Digests {
  public:
-  [[nodiscard]] Sha256::Digest of(const Bytes& bytes);
+  [[nodiscard]] Checksum::Digest of(const Bytes& bytes);
 
  private:
   struct Entry {
     std::weak_ptr<const std::vector<std::byte>> bytes;
     std::once_flag once;
-    Sha256::Digest digest{};
+    Checksum::Digest digest{};
   };
   std::mutex mutex_;
   std::map<const void*, std::shared_ptr<Entry>> entries_;

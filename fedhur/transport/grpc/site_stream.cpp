@@ -14,11 +14,9 @@ namespace fedhur::transport {
 using ::grpc::Status;
 using ::grpc::StatusCode;
 namespace {
-constexpr std::chrono::seconds kHandshakeTime{30};
-constexpr std::chrono::seconds kSilence{120};  // a large chunk may take long to arrive
 
-std::shared_ptr<::grpc::ChannelCredentials> credentials_of(const Security& security,
-                                                           const TlsTexts& texts) {
+std::shared_ptr<::grpc::ChannelCredentials> site_credentials(const Security& security,
+                                                             const TlsTexts& texts) {
   if (!security) return ::grpc::InsecureChannelCredentials();
   return ::grpc::SslCredentials({.pem_root_certs = texts.ca,
                                  .pem_private_key = texts.key,
@@ -39,7 +37,7 @@ std::shared_ptr<::grpc::Channel> make_channel(const SiteConfig& config, const Tl
   arguments.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kLargestFrame);
-  return ::grpc::CreateCustomChannel(config.server, credentials_of(config.security, texts),
+  return ::grpc::CreateCustomChannel(config.server, site_credentials(config.security, texts),
                                      arguments);
 }
 

@@ -8,17 +8,9 @@
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::transport {
-namespace {
-Sha256::Digest digest_of(std::span<const std::byte> bytes) {
-  Sha256 hash;
-  hash.update(bytes);
-  return hash.digest();
-}
-}  // namespace
+Splitter::Splitter(std::span<const std::byte> message) : Splitter(message, checksum_of(message)) {}
 
-Splitter::Splitter(std::span<const std::byte> message) : Splitter(message, digest_of(message)) {}
-
-Splitter::Splitter(std::span<const std::byte> message, const Sha256::Digest& digest)
+Splitter::Splitter(std::span<const std::byte> message, const Checksum::Digest& digest)
     : message_(message), digest_(digest) {}
 
 std::optional<Piece> Splitter::next() {
@@ -27,8 +19,8 @@ std::optional<Piece> Splitter::next() {
   Piece piece{.total_size = message_.size(),
               .offset = offset_,
               .payload = rest.first(std::min(rest.size(), kPieceBytes)),
-              .sha256 = {}};
-  if (offset_ == 0) piece.sha256 = digest_;
+              .digest = {}};
+  if (offset_ == 0) piece.digest = digest_;
   offset_ += piece.payload.size();
   is_done_ = offset_ == message_.size();
   return piece;
@@ -43,22 +35,22 @@ void Assembler::begin(const Piece& piece) {
     throw ProtocolError(fmt::format("a message of {} bytes, expected at most {}", piece.total_size,
                                     largest_message_));
   }
-  if (piece.sha256.size() != expected_.size()) {
+  if (piece.digest.size() != expected_.size()) {
     throw ProtocolError(
         fmt::format("the first piece of a message has a digest of {} bytes, "
                     "expected {}",
-                    piece.sha256.size(), expected_.size()));
+                    piece.digest.size(), expected_.size()));
   }
-  std::ranges::copy(piece.sha256, expected_.begin());
+  std::ranges::copy(piece.digest, expected_.begin());
   total_size_ = piece.total_size;
   message_ = {};
-  hash_.emplace();
+  checksum_.emplace();
 }
 
 std::optional<std::vector<std::byte>> Assembler::add(const Piece& piece) {
   if (is_between_messages()) {
     begin(piece);
-  } else if (!piece.sha256.empty() || piece.offset != message_.size() ||
+  } else if (!piece.digest.empty() || piece.offset != message_.size() ||
              piece.total_size != total_size_) {
     throw ProtocolError(
         fmt::format("a piece at byte {} of a message of {}, expected the one at {} of {}",
@@ -76,13 +68,13 @@ std::optional<std::vector<std::byte>> Assembler::add(const Piece& piece) {
         total_size_, std::max(2 * message_.size(), message_.size() + size)));
   }
   message_.insert(message_.end(), piece.payload.begin(), piece.payload.end());
-  hash_->update(piece.payload);
+  checksum_->update(piece.payload);
   if (message_.size() < total_size_) return std::nullopt;
-  if (hash_->digest() != expected_) {
+  if (checksum_->digest() != expected_) {
     throw ProtocolError(
         fmt::format("a message of {} bytes does not match its digest", total_size_));
   }
-  hash_.reset();
+  checksum_.reset();
   return std::exchange(message_, {});
 }
 }  // namespace fedhur::transport

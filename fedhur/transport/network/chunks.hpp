@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fedhur/base/hash.hpp"
+#include "fedhur/base/checksum.hpp"
 
 namespace fedhur::transport {
 inline constexpr std::size_t kPieceBytes = std::size_t{512} << 10U;
@@ -15,7 +15,7 @@ struct Piece {
   std::uint64_t total_size = 0;  // of the message
   std::uint64_t offset = 0;      // of the payload in it
   std::span<const std::byte> payload;
-  std::span<const std::byte> sha256;  // of the message; in its first piece only
+  std::span<const std::byte> digest;  // of the message; in its first piece only
 };
 
 // Cuts a message, which must outlive the pieces; so must this. An empty message is one empty piece.
@@ -23,12 +23,12 @@ class Splitter {
  public:
   explicit Splitter(std::span<const std::byte> message);
   // For a message whose digest is known.
-  Splitter(std::span<const std::byte> message, const Sha256::Digest& digest);
+  Splitter(std::span<const std::byte> message, const Checksum::Digest& digest);
   [[nodiscard]] std::optional<Piece> next();
 
  private:
   std::span<const std::byte> message_;
-  Sha256::Digest digest_;
+  Checksum::Digest digest_;
   std::size_t offset_ = 0;
   bool is_done_ = false;
 };
@@ -43,15 +43,15 @@ class Assembler {
   // nothing more can be added. Memory is taken for what has arrived, at most twice as much,
   // whatever the first piece promises.
   [[nodiscard]] std::optional<std::vector<std::byte>> add(const Piece& piece);
-  [[nodiscard]] bool is_between_messages() const { return !hash_; }
+  [[nodiscard]] bool is_between_messages() const { return !checksum_; }
 
  private:
   void begin(const Piece& piece);
 
   std::uint64_t largest_message_;
   std::uint64_t total_size_ = 0;
-  Sha256::Digest expected_{};
-  std::optional<Sha256> hash_;  // of what has arrived; none between two messages
+  Checksum::Digest expected_{};
+  std::optional<Checksum> checksum_;  // of what has arrived; none between two messages
   std::vector<std::byte> message_;
 };
 }  // namespace fedhur::transport
