@@ -143,7 +143,7 @@ std::string format_groups(const Comparison& comparison) {
   return text.empty() ? text : "\n" + text;
 }
 
-std::string format_text(const Comparison& comparison, std::size_t width) {
+std::string format_comparison(const Comparison& comparison, std::size_t width) {
   std::string text = format_blocks(table_of(comparison.runs), width);
   text += "\nMB are per client and round";
   text += comparison.runs.size() > 1 ? "; * marks the best\n" : "\n";
@@ -230,7 +230,7 @@ int compare(const CompareFlags& flags) {
   } else if (flags.is_csv) {
     print(format_csv(comparison.runs));
   } else {
-    print(format_text(comparison, static_cast<std::size_t>(terminal_width(STDOUT_FILENO))));
+    print(format_comparison(comparison, static_cast<std::size_t>(terminal_width(STDOUT_FILENO))));
   }
   return ExitCode::done;
 }

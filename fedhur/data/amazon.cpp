@@ -5,7 +5,7 @@
 namespace fedhur::data {
 namespace {
 using Fields = std::span<const std::string_view>;
-constexpr Columns kColumns = {.user = 0, .item = 1, .rating = 2, .timestamp = 3, .count = 4};
+constexpr Columns kAmazonColumns = {.user = 0, .item = 1, .rating = 2, .timestamp = 3, .count = 4};
 
 // A comma at the end makes a last field without a name. What stands in it does not count: in public
 // copies it holds remarks of whoever handled the file.
@@ -16,7 +16,8 @@ Fields named_fields(Fields fields, const Columns& columns, bool has_unnamed) {
 
 bool is_header(Fields fields) {
   float rating = 0.0F;
-  return fields.size() < kColumns.count || !parse_rating(fields[kColumns.rating.value()], rating);
+  return fields.size() < kAmazonColumns.count ||
+         !parse_rating(fields[kAmazonColumns.rating.value()], rating);
 }
 
 Columns columns_of(Fields header, const RowCollector& rows, std::size_t line) {
@@ -31,7 +32,7 @@ Columns columns_of(Fields header, const RowCollector& rows, std::size_t line) {
 
 Contents read_amazon(std::string_view text, RowCollector& rows) {
   RecordReader reader(text, ",", Quoting::doubled);
-  Columns columns = kColumns;
+  Columns columns = kAmazonColumns;
   bool has_unnamed = false;
   bool is_first = true;
   while (reader.next()) {

@@ -14,8 +14,8 @@ namespace fedhur::data {
 namespace {
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
 
-[[noreturn]] void fail(const std::filesystem::path& name, std::size_t line,
-                       const std::string& problem) {
+[[noreturn]] void reject_catalogue(const std::filesystem::path& name, std::size_t line,
+                                   const std::string& problem) {
   throw DataError(fmt::format("{}:{}: {}", name.string(), line, problem));
 }
 }  // namespace
@@ -45,28 +45,31 @@ std::string to_text(const Catalogue& catalogue) {
 Catalogue parse_catalogue(std::string_view text, const std::filesystem::path& name) {
   RecordReader reader(text, "\t", Quoting::none);
   const auto read_fields = [&] {
-    if (!reader.problem().empty()) fail(name, reader.line(), reader.problem());
+    if (!reader.problem().empty()) reject_catalogue(name, reader.line(), reader.problem());
     return reader.fields();
   };
   if (!reader.next()) throw DataError(fmt::format("{} is empty: expected items", name.string()));
   const auto header = read_fields();
   const bool has_titles = header.size() == 2 && header[1] == "title";
   if (header.empty() || header[0] != "item" || (header.size() != 1 && !has_titles)) {
-    fail(name, reader.line(), "expected a header 'item', or 'item' and 'title' between tabs");
+    reject_catalogue(name, reader.line(),
+                     "expected a header 'item', or 'item' and 'title' between tabs");
   }
   Catalogue catalogue;
   std::unordered_map<std::string, std::size_t> lines;
   while (reader.next()) {
     const auto fields = read_fields();
     if (fields.size() != (has_titles ? 2U : 1U)) {
-      fail(name, reader.line(),
-           fmt::format("found {} fields, expected {}", fields.size(), has_titles ? 2 : 1));
+      reject_catalogue(
+          name, reader.line(),
+          fmt::format("found {} fields, expected {}", fields.size(), has_titles ? 2 : 1));
     }
     const auto [known, is_new] = lines.emplace(std::string(fields[0]), reader.line());
-    if (fields[0].empty()) fail(name, reader.line(), "the item has no name");
+    if (fields[0].empty()) reject_catalogue(name, reader.line(), "the item has no name");
     if (!is_new) {
-      fail(name, reader.line(),
-           fmt::format("item {} was in line {} already", excerpt(fields[0]), known->second));
+      reject_catalogue(
+          name, reader.line(),
+          fmt::format("item {} was in line {} already", excerpt(fields[0]), known->second));
     }
     catalogue.names.emplace_back(fields[0]);
     catalogue.titles.push_back(has_titles ? to_utf8(fields[1]) : std::string());

@@ -16,7 +16,7 @@
 
 namespace fedhur::data {
 namespace {
-using Fields = std::vector<std::string_view>;
+using Cells = std::vector<std::string_view>;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) {
@@ -42,10 +42,10 @@ std::optional<Format> format_by_name(std::string_view name) {
 }
 
 // Enough for headers, whose quotes enclose whole fields and are never escaped.
-Fields fields_of(std::string_view line, std::string_view delimiter) {
+Cells fields_of(std::string_view line, std::string_view delimiter) {
   RecordReader reader(line.substr(0, kMaxRecordBytes), delimiter, Quoting::none);
   if (!reader.next()) return {};
-  Fields fields(reader.fields().begin(), reader.fields().end());
+  Cells fields(reader.fields().begin(), reader.fields().end());
   for (std::string_view& field : fields) {
     if (field.size() >= 2 && field.starts_with('"') && field.ends_with('"')) {
       field = field.substr(1, field.size() - 2);
@@ -59,28 +59,28 @@ bool is_number(std::string_view text) {
   return parse_rating(text, number);
 }
 
-bool is_movielens_row(const Fields& fields) {
+bool is_movielens_row(const Cells& fields) {
   return fields.size() == 4 && std::ranges::all_of(fields, is_number);
 }
 
-bool is_amazon_row(const Fields& fields) {
+bool is_amazon_row(const Cells& fields) {
   const bool is_complete = fields.size() == 4 || (fields.size() == 5 && fields[4].empty());
   return is_complete && is_number(fields[2]) && is_number(fields[3]);
 }
 
-bool is_amazon_header(const Fields& fields) {
+bool is_amazon_header(const Cells& fields) {
   const auto columns = find_columns(fields, LoadConfig{});
   return columns && columns->user == 0 && columns->item == 1 && columns->rating == 2 &&
          columns->timestamp == 3;
 }
 
-bool is_split_header(const Fields& fields) {
+bool is_split_header(const Cells& fields) {
   return fields.size() == 4 && find_column(fields, "client") && find_column(fields, "user") &&
          find_column(fields, "item") && find_column(fields, "split");
 }
 
 std::optional<Format> format_of_tabs(const std::string_view line, const LoadConfig& config) {
-  const Fields fields = fields_of(line, "\t");
+  const Cells fields = fields_of(line, "\t");
   const auto is_typed = [](std::string_view name) { return name.find(':') != name.npos; };
   if (is_split_header(fields)) return Format::split;
   if (is_movielens_row(fields)) return Format::movielens_100k;
@@ -94,7 +94,7 @@ std::optional<Format> format_by_line(std::string_view line, std::string_view nam
   if (is_movielens_row(fields_of(line, "::"))) return Format::movielens_1m;
   if (const auto format = format_of_tabs(line, config)) return format;
   if (find_columns(fields_of(line, ";"), LoadConfig{})) return Format::book_crossing;
-  const Fields fields = fields_of(line, ",");
+  const Cells fields = fields_of(line, ",");
   if (is_amazon_row(fields)) return Format::amazon;
   if (name.starts_with("ratings_") && is_amazon_header(fields)) return Format::amazon;
   if (find_columns(fields, config)) return Format::csv;

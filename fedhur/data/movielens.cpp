@@ -4,14 +4,16 @@
 
 namespace fedhur::data {
 namespace {
-constexpr Columns kColumns = {.user = 0, .item = 1, .rating = 2, .timestamp = 3, .count = 4};
+constexpr Columns kMovieLensColumns = {
+    .user = 0, .item = 1, .rating = 2, .timestamp = 3, .count = 4};
 
-std::string problem_of(const RecordReader& record) {
+std::string movielens_problem(const RecordReader& record) {
   if (!record.problem().empty()) return record.problem();
   const auto fields = record.fields();
-  if (fields.size() != kColumns.count) return field_count_problem(fields.size(), kColumns.count);
-  std::string problem = numeric_id_problem("user id", fields[kColumns.user]);
-  if (problem.empty()) problem = numeric_id_problem("item id", fields[kColumns.item]);
+  if (fields.size() != kMovieLensColumns.count)
+    return field_count_problem(fields.size(), kMovieLensColumns.count);
+  std::string problem = numeric_id_problem("user id", fields[kMovieLensColumns.user]);
+  if (problem.empty()) problem = numeric_id_problem("item id", fields[kMovieLensColumns.item]);
   return problem;
 }
 }  // namespace
@@ -19,10 +21,10 @@ std::string problem_of(const RecordReader& record) {
 Contents read_movielens(std::string_view text, std::string_view delimiter, RowCollector& rows) {
   RecordReader reader(text, delimiter, Quoting::none);
   while (reader.next()) {
-    if (const std::string problem = problem_of(reader); !problem.empty()) {
+    if (const std::string problem = movielens_problem(reader); !problem.empty()) {
       rows.reject(reader.line(), problem);
     } else {
-      add_record(reader.fields(), reader.line(), kColumns, rows);
+      add_record(reader.fields(), reader.line(), kMovieLensColumns, rows);
     }
   }
   return {.has_ratings = true, .has_timestamps = true};

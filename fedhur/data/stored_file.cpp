@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-[[noreturn]] void fail(const std::filesystem::path& name, std::string_view problem) {
+[[noreturn]] void reject_file(const std::filesystem::path& name, std::string_view problem) {
   throw DataError(fmt::format("{}: {}", name.string(), problem));
 }
 
@@ -73,19 +73,19 @@ std::string inflate_gzip(std::string& stored, const std::filesystem::path& name)
   for (;;) {
     const auto consumed = static_cast<std::size_t>(stream.next_in - begin);
     const int status = inflate_some(stream, text, used, stored.size() - consumed);
-    if (used > kMaxTextBytes) fail(name, "the gzip content is larger than 4 GiB");
+    if (used > kMaxTextBytes) reject_file(name, "the gzip content is larger than 4 GiB");
     const auto rest =
         std::string_view(stored).substr(static_cast<std::size_t>(stream.next_in - begin));
     if (status == Z_STREAM_END) {
       if (is_padding(rest)) break;
       if (!rest.starts_with(kGzipMagic))
-        fail(name, "other bytes follow the end of the gzip content");
-      if (inflateReset(&stream) != Z_OK) fail(name, "the gzip content cannot be read");
+        reject_file(name, "other bytes follow the end of the gzip content");
+      if (inflateReset(&stream) != Z_OK) reject_file(name, "the gzip content cannot be read");
     } else if (status == Z_BUF_ERROR || (status == Z_OK && rest.empty() && stream.avail_out != 0)) {
-      fail(name, "the gzip content ends too early; the file seems truncated");
+      reject_file(name, "the gzip content ends too early; the file seems truncated");
     } else if (status != Z_OK) {
-      fail(name, fmt::format("the gzip content is corrupt ({})",
-                             stream.msg != nullptr ? stream.msg : "unknown reason"));
+      reject_file(name, fmt::format("the gzip content is corrupt ({})",
+                                    stream.msg != nullptr ? stream.msg : "unknown reason"));
     }
   }
   text.resize(used);
@@ -96,12 +96,13 @@ std::string inflate_gzip(std::string& stored, const std::filesystem::path& name)
 std::string read_stored_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) fail(path, "there is no such file");
-  if (error) fail(path, error.message());
-  if (std::filesystem::is_directory(status)) fail(path, "found a folder, expected a file");
-  if (!std::filesystem::is_regular_file(status)) fail(path, "expected a regular file");
+  if (status.type() == std::filesystem::file_type::not_found)
+    reject_file(path, "there is no such file");
+  if (error) reject_file(path, error.message());
+  if (std::filesystem::is_directory(status)) reject_file(path, "found a folder, expected a file");
+  if (!std::filesystem::is_regular_file(status)) reject_file(path, "expected a regular file");
   const auto size = std::filesystem::file_size(path, error);
-  if (!error && size > kMaxTextBytes) fail(path, "the file is larger than 4 GiB");
+  if (!error && size > kMaxTextBytes) reject_file(path, "the file is larger than 4 GiB");
   try {
     return read_text_file(path);
   } catch (const Error& reason) {  // a file of the user that cannot be read is wrong data
@@ -110,14 +111,14 @@ std::string read_stored_file(const std::filesystem::path& path) {
 }
 
 std::string text_of(std::string stored, const std::filesystem::path& name) {
-  if (stored.empty()) fail(name, "the file is empty");
+  if (stored.empty()) reject_file(name, "the file is empty");
   const bool is_gzip = stored.starts_with(kGzipMagic);
   if (!is_gzip && name.extension() == ".gz") {
-    fail(name, "found other content than the gzip that the name promises");
+    reject_file(name, "found other content than the gzip that the name promises");
   }
   std::string text = is_gzip ? inflate_gzip(stored, name) : std::move(stored);
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-  if (text.empty()) fail(name, "the file is empty");
+  if (text.empty()) reject_file(name, "the file is empty");
   return text;
 }
 

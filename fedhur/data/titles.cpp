@@ -113,8 +113,8 @@ void add_title(Fields fields, const Layout& layout, TitleTable& table) {
   table.titles.push_back(is_book ? without_entities(std::move(title)) : std::move(title));
 }
 
-[[noreturn]] void fail(const std::filesystem::path& name, std::size_t line,
-                       std::string_view problem) {
+[[noreturn]] void reject_titles(const std::filesystem::path& name, std::size_t line,
+                                std::string_view problem) {
   throw DataError(fmt::format("{}:{}: {}", name.string(), line, problem));
 }
 
@@ -123,13 +123,13 @@ Layout read_layout(RecordReader& reader, const std::filesystem::path& name, Titl
     table.columns = {"item"};
     return {.ids = {0}, .title = 1, .min_fields = 2};
   }
-  if (!reader.next()) fail(name, 1, "found blank lines only, expected a header");
-  if (!reader.problem().empty()) fail(name, reader.line(), reader.problem());
+  if (!reader.next()) reject_titles(name, 1, "found blank lines only, expected a header");
+  if (!reader.problem().empty()) reject_titles(name, reader.line(), reader.problem());
   const auto layout = layout_of(reader.fields(), table);
   if (!layout) {
-    fail(name, reader.line(),
-         fmt::format("found header {}, expected columns such as 'item' and 'title'",
-                     excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
+    reject_titles(name, reader.line(),
+                  fmt::format("found header {}, expected columns such as 'item' and 'title'",
+                              excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
   }
   return *layout;
 }
@@ -209,7 +209,7 @@ TitleTable parse_titles(std::string_view text, const std::filesystem::path& name
     if (problem.empty()) {
       add_title(fields, layout, table);
     } else if (!skip_bad_rows) {
-      fail(name, reader.line(), problem);
+      reject_titles(name, reader.line(), problem);
     }
   }
   return table;

@@ -10,7 +10,7 @@ namespace fedhur::experiment {
 namespace fs = std::filesystem;
 using client::PrivateState;
 namespace {
-constexpr std::uint32_t kMagic = 0x334b4846;  // "FHK3"
+constexpr std::uint32_t kCheckpointMagic = 0x334b4846;  // "FHK3"
 constexpr const char* kSuffix = ".ckpt";
 
 void put_numbers(ByteSink& sink, const std::map<std::string, double>& numbers) {
@@ -73,7 +73,8 @@ Progress restore_from(const fs::path& path, federation::ServerMethod& server,
                       const Clients& clients) {
   const std::vector<std::byte> bytes = read_checked_file(path);
   ByteReader reader(bytes);
-  if (reader.get<std::uint32_t>() != kMagic) throw DataError(path.string() + ": not a checkpoint");
+  if (reader.get<std::uint32_t>() != kCheckpointMagic)
+    throw DataError(path.string() + ": not a checkpoint");
   Progress progress = get_progress(reader);
   const NamedArrays server_state = decode_arrays(reader);
   if (reader.get<std::uint32_t>() != clients.size()) {
@@ -100,7 +101,7 @@ void write_checkpoint(const fs::path& folder, const Progress& progress,
                       const federation::ServerMethod& server, const Clients& clients) {
   const fs::path path = folder / fmt::format("round-{:06}{}", progress.next_round, kSuffix);
   CheckedFileWriter writer(path);
-  writer.put(kMagic);
+  writer.put(kCheckpointMagic);
   put_progress(writer, progress);
   encode(server.save(), writer);
   writer.put(static_cast<std::uint32_t>(clients.size()));

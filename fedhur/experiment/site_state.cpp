@@ -12,7 +12,7 @@ using client::PrivateState;
 using transport::Sequence;
 using transport::Task;
 namespace {
-constexpr std::uint32_t kMagic = 0x31534846;  // "FHS1"
+constexpr std::uint32_t kStateMagic = 0x31534846;  // "FHS1"
 constexpr std::string_view kStatePrefix = "state-";
 constexpr std::string_view kJournalPrefix = "tasks-";
 
@@ -63,7 +63,8 @@ void SiteState::restore(const fs::path& path) {
   try {
     const std::vector<std::byte> bytes = read_checked_file(path);
     ByteReader reader(bytes);
-    if (reader.get<std::uint32_t>() != kMagic) throw DataError(path.string() + ": not a state");
+    if (reader.get<std::uint32_t>() != kStateMagic)
+      throw DataError(path.string() + ": not a state");
     if (reader.get<std::uint32_t>() != ids_.size()) {
       throw DataError(path.string() + ": the state is of another number of clients");
     }
@@ -127,7 +128,7 @@ void SiteState::save() {
   const auto progress = site_->progress();
   const fs::path path = state_file(number_ + 1);
   CheckedFileWriter writer(path);
-  writer.put(kMagic);
+  writer.put(kStateMagic);
   writer.put(static_cast<std::uint32_t>(ids_.size()));
   PrivateState previous;
   PrivateState previous_kept;

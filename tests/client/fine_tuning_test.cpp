@@ -1,5 +1,6 @@
 #include "fedhur/client/fine_tuning.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/symmetric.hpp"

@@ -9,7 +9,7 @@
 #include "fedhur/base/random_matrix.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::client {
+namespace fedhur::client::pointwise_training_test {
 namespace {
 using model::LabelledPair;
 using Batch = std::vector<std::tuple<int, int, float>>;
@@ -211,4 +211,4 @@ TEST(PointwiseConfig, IsReadAndChecked) {
   }
 }
 }  // namespace
-}  // namespace fedhur::client
+}  // namespace fedhur::client::pointwise_training_test

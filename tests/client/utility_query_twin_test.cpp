@@ -1,4 +1,5 @@
 // Queries without n x n matrices, against U P written out.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/client/utility_query.hpp"

@@ -1,4 +1,5 @@
 // The operator against the n x n matrix it stands for.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/item_filter.hpp"

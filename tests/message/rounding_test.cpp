@@ -10,7 +10,7 @@
 #include "fedhur/message/wire_codec.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::message {
+namespace fedhur::message::rounding_test {
 namespace {
 using Limits = std::numeric_limits<Real>;
 
@@ -165,4 +165,4 @@ TEST_P(Rounding, DoesNotDependOnWhetherDenormalsAreFlushed) {
   expect_same_bits(decode(bytes).arrays.matrix("m"), plain);
 }
 }  // namespace
-}  // namespace fedhur::message
+}  // namespace fedhur::message::rounding_test

@@ -1,4 +1,5 @@
 // What arrives without the bytes is what arrives with them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -11,7 +11,7 @@
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::fedca_test {
 namespace {
 using federation::Answer;
 using federation::Request;
@@ -301,4 +301,4 @@ TEST(FedCaConfig, NamesTheKeyOfASettingThatIsNotAllowed) {
   }
 }
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::fedca_test

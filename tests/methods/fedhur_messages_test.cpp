@@ -1,6 +1,7 @@
 // Messages that no honest server sends: a ProtocolError each, and a client that goes on.
 #include "fedhur/methods/fedhur_messages.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,7 +9,7 @@
 #include "fedhur/methods/method.hpp"
 #include "tests/support/fedhur_requests.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::fedhur_messages_test {
 namespace {
 using message::Message;
 using tests::fedhur_config;
@@ -273,4 +274,4 @@ TEST(FedHurClient, TakesAFactorWithoutColumns) {
   EXPECT_NO_THROW((void)client->answer(requests.finetune));
 }
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::fedhur_messages_test

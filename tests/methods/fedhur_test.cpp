@@ -1,4 +1,5 @@
 // The server half of FedHUR against the dense method: uploads in, personalised filters out.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -326,7 +327,8 @@ TEST(FedHurServer, BearsAnUploadAtTheBound) {
   constexpr Index kItems = 2000;
   for (const std::string setting :
        {"finetune.passes=1", "finetune.passes=3", "finetune.solver=gradient",
-        "global_filter.rank=8", "relation.structure=single", "hierarchy.coarse=parameters"}) {
+        "global_filter.rank=8", "relation.structure=single", "hierarchy.coarse=parameters",
+        "upload.norm_cap=10"}) {
     SCOPED_TRACE(setting);
     const std::vector<std::string> assignments = {"model.embedding_dim=16", "upload.norm_cap=0",
                                                   setting};

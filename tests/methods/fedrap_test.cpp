@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +10,7 @@
 #include "fedhur/model/linear_heads.hpp"
 #include "tests/support/method_halves.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::fedrap_test {
 namespace {
 using linalg::RowGradient;
 using message::Message;
@@ -250,4 +251,4 @@ TEST(FedRap, RefusesSettingsOutOfRange) {
   }
 }
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::fedrap_test

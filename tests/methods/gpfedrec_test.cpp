@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/client/anchoring.hpp"
@@ -6,7 +7,7 @@
 #include "tests/support/fixed_uploads.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::gpfedrec_test {
 namespace {
 using message::Message;
 using tests::Dense;
@@ -222,4 +223,4 @@ TEST(GpFedRec, RefusesWhatItDoesNotUnderstand) {
   }
 }
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::gpfedrec_test

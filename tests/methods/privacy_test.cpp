@@ -1,23 +1,19 @@
 // Looks at the bytes that leave a client.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "fedhur/evaluate/evaluating_client.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/methods/method.hpp"
 #include "tests/support/fedhur_requests.hpp"
+#include "tests/support/private_search.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::privacy_test {
 namespace {
 using message::Message;
-
-bool holds(const std::vector<std::byte>& bytes, const void* pattern, std::size_t size) {
-  const auto* first = static_cast<const std::byte*>(pattern);
-  return std::search(bytes.begin(), bytes.end(), first, first + size) != bytes.end();
-}
+using tests::holds;
 
 // One user, with telling item ids, in every part.
 const std::vector<int> kTrain = {1001, 1017, 1042, 1077};
@@ -197,4 +193,4 @@ INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
                                          "fedca", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::privacy_test

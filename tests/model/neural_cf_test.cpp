@@ -8,7 +8,7 @@
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::model {
+namespace fedhur::model::neural_cf_test {
 namespace {
 using tests::Dense;
 using DenseTables = NeuralTables<Dense>;
@@ -164,4 +164,4 @@ TEST(NeuralCf, KnowsWhetherItsTablesFitTogether) {
   EXPECT_FALSE(spoil([](auto& model) { model.gmf_weights = Matrix::Zero(1, 3); }));
 }
 }  // namespace
-}  // namespace fedhur::model
+}  // namespace fedhur::model::neural_cf_test

@@ -1,4 +1,5 @@
 // Scores of all pairs at once, against loops over pairs and directions.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/normalize.hpp"

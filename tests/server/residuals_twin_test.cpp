@@ -1,4 +1,5 @@
 // Relation filters, residuals and averaged parameters, written out scope by scope.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/symmetric.hpp"

@@ -6,7 +6,7 @@
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
-namespace fedhur::server {
+namespace fedhur::server::weights_test {
 namespace {
 using tests::Dense;
 
@@ -125,4 +125,4 @@ TEST(RelationEntropy, IsAShareOfTheLargestPossible) {
   EXPECT_EQ(relation_entropy(Dense::Ones(1, 1)), 1.0);
 }
 }  // namespace
-}  // namespace fedhur::server
+}  // namespace fedhur::server::weights_test
