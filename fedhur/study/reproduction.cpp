@@ -17,7 +17,10 @@ namespace {
 // A folder for these settings and no others, whichever table asks for them.
 fs::path folder_of(ConfigTable table, const DataSource& data, const std::string& method,
                    std::uint64_t seed) {
-  (void)experiment::read_experiment_config(table);
+  const auto config = experiment::read_experiment_config(table);
+  if (std::ranges::find(config.evaluation.cutoffs, 10) == config.evaluation.cutoffs.end()) {
+    throw ConfigError("evaluate.k lacks 10: the paper's tables are about metrics at 10");
+  }
   std::string text;
   for (const auto& [key, value] : table.resolved()) {
     if (key != "seed" && key != "threads") text += key + "=" + to_toml(value) + "\n";

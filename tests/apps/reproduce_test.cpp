@@ -227,6 +227,8 @@ TEST(Reproduce, ExplainsMistakes) {
     EXPECT_THAT(finished.err, HasSubstr(part));
     EXPECT_FALSE(place.has("reproduction"));
   };
+  expect_problem({"table", "query", "--set", "evaluate.k=[5]", "--set", "evaluate.criterion=f1@5"},
+                 2, "evaluate.k lacks 10: the paper's tables are about metrics at 10");
   expect_problem({}, 2, "expected table, figure or all");
   expect_problem({"tabel", "query"}, 2, "expected table, figure or all");
   expect_problem({"table"}, 2, "the name of a table is missing");
