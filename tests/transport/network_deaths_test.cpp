@@ -6,7 +6,7 @@
 #include "tests/transport/network_run.hpp"
 #include "tests/transport/network_support.hpp"
 
-namespace fedhur::transport {
+namespace fedhur::transport::network_deaths_test {
 namespace {
 using fedhur::tests::FaultCounts;
 using fedhur::tests::FaultyCarrier;
@@ -254,4 +254,4 @@ TEST_P(Deaths, OfTheServerLeaveNoTrace) { expect_no_trace(0.2, 0); }
 TEST_P(Deaths, OfSitesLeaveNoTrace) { expect_no_trace(0, 0.05); }
 TEST_P(Deaths, OfBothLeaveNoTrace) { expect_no_trace(0.25, 0.05); }
 }  // namespace
-}  // namespace fedhur::transport
+}  // namespace fedhur::transport::network_deaths_test
