@@ -57,12 +57,26 @@ StoredModel open_model(const std::string& run) {
         "{} has no model yet: 'fedhur client' writes it when the run ends or is stopped", run));
   }
   const auto folder = experiment::RunFolder::open(run);
+  if (std::filesystem::exists(folder.run_id())) {
+    throw ConfigError(fmt::format(
+        "{} is the run of a server: the models are at its sites, in their --state", run));
+  }
   if (!folder.is_finished()) {
     throw ConfigError(fmt::format(
         "{} is not finished and has no model yet; finish it with 'fedhur train --resume {}'", run,
         shell_quoted(run)));
   }
   return StoredModel(folder.model());
+}
+
+// What must not be overwritten.
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& run) {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"config.toml", "manifest.json", "rounds.jsonl", "result.json", "log.txt",
+                           "site.json", "settings.toml", "items.tsv", "model/model.bin"}) {
+    files.push_back(run / name);
+  }
+  return files;
 }
 
 std::string label(const Recommendation& item) {
@@ -94,7 +108,7 @@ std::string format_json(const RecommendFlags& flags, const std::vector<Recommend
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string format_text(const std::vector<Recommendation>& items,
+std::string format_list(const std::vector<Recommendation>& items,
                         const std::vector<Recommendation>& seen) {
   std::string text;
   if (!seen.empty()) {
@@ -114,7 +128,7 @@ int recommend_to_one(const StoredModel& model, const RecommendFlags& flags, Inde
   const UserId user = model.find_user(flags.user);
   const auto items = model.recommend(user, top, flags.includes_seen);
   const auto seen = some_seen(model, user, flags.seen);
-  print(flags.is_json ? format_json(flags, items, seen) : format_text(items, seen));
+  print(flags.is_json ? format_json(flags, items, seen) : format_list(items, seen));
   if (items.empty()) say(fmt::format("fedhur: user {} has seen every item\n", flags.user));
   return ExitCode::done;
 }
@@ -122,8 +136,13 @@ int recommend_to_one(const StoredModel& model, const RecommendFlags& flags, Inde
 int recommend_to_all(const StoredModel& model, const RecommendFlags& flags, Index top) {
   constexpr std::size_t kPiece = std::size_t{1} << 16U;  // bytes; standard output gets it in pieces
   std::string text = "user,rank,item,title,score\n";
+  std::size_t num_without_model = 0;
   for (std::size_t u = 0; u < model.user_names().size(); ++u) {
     const auto user = user_id(static_cast<Index>(u));
+    if (!model.has_model(user)) {
+      ++num_without_model;
+      continue;
+    }
     const std::string name = csv_field(model.user_names()[u], ',');
     std::size_t rank = 0;
     for (const Recommendation& item : model.recommend(user, top, flags.includes_seen)) {
@@ -140,6 +159,10 @@ int recommend_to_all(const StoredModel& model, const RecommendFlags& flags, Inde
   } else {
     write_file_atomically(flags.out, text);
   }
+  if (num_without_model > 0) {
+    say(fmt::format("fedhur: {} of {} users are left out, since their clients have no model\n",
+                    num_without_model, model.user_names().size()));
+  }
   return ExitCode::done;
 }
 
@@ -147,17 +170,14 @@ int recommend(const RecommendFlags& flags) {
   check(flags);
   const StoredModel model = open_model(flags.run);
   if (!flags.out.empty()) {
-    const experiment::RunFolder folder = experiment::RunFolder::open(flags.run);
-    check_output_file(flags.out, flags.is_forced,
-                      {folder.config(), folder.manifest(), folder.rounds(), folder.result(),
-                       folder.log(), folder.model() / "model.bin"});
+    check_output_file(flags.out, flags.is_forced, files_of(flags.run));
   }
   const Index top = std::min<Index>(flags.top, model.num_items());
   return flags.is_for_all ? recommend_to_all(model, flags, top)
                           : recommend_to_one(model, flags, top);
 }
 
-constexpr const char* kExamples = R"(
+constexpr const char* kRecommendExamples = R"(
 Examples:
   fedhur recommend runs/fedhur-0001 --user 1 --show-seen 5
   fedhur recommend runs/fedhur-0001 --all --top 20 --out recommendations.csv)";
@@ -180,7 +200,7 @@ Command add_recommend(CLI::App& parent) {
       ->type_name("FILE");
   app->add_flag("--force", flags->is_forced, "Overwrite an existing --out");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
-  app->footer(kExamples);
+  app->footer(kRecommendExamples);
   return {.app = app, .run = [flags] { return recommend(*flags); }};
 }
 }  // namespace fedhur::apps

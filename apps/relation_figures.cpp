@@ -11,7 +11,7 @@
 
 namespace fedhur::apps {
 namespace {
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 constexpr double kMostDoublings = 3.0;  // colours end at an eighth and at eight equal shares
 
 std::string level_name(std::size_t level, std::size_t count) {

@@ -7,6 +7,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overlaps and dangling reads inside inlined std::string and Eigen code that are not there.
   target_compile_options(fedhur_options INTERFACE
     -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  # In a unity build the file with the anonymous namespace is included, as a header would be.
+  if(CMAKE_UNITY_BUILD)
+    target_compile_options(fedhur_options INTERFACE -Wno-subobject-linkage)
+  endif()
   # No source here needs a gigabyte: collecting garbage before that only takes time.
   target_compile_options(fedhur_options INTERFACE
     "SHELL:--param ggc-min-expand=400" "SHELL:--param ggc-min-heapsize=1000000")

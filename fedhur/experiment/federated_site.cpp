@@ -1,7 +1,6 @@
 #include "fedhur/experiment/federated_site.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include "fedhur/experiment/simulation.hpp"
 #include "fedhur/experiment/stored_model.hpp"
 #include "fedhur/linalg/blas.hpp"
+#include "fedhur/pki/client_ranges.hpp"
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
@@ -51,8 +51,11 @@ SiteData select_clients(data::Dataset dataset, std::vector<data::ClientData> all
 }
 
 SiteData take_share(const SiteConfig& config, const ExperimentConfig& experiment,
-                    ConfigTable& table, const data::Catalogue& catalogue, Index num_clients) {
-  PreparedData prepared = prepare_data(experiment.data, experiment.seed, table);
+                    const data::Catalogue& catalogue, Index num_clients) {
+  // The server's settings name a split even where it has none in mind; what the file says of its
+  // rows yields to the site's own settings alone, as in `fedhur train`.
+  ConfigTable own = config.own;
+  PreparedData prepared = prepare_data(experiment.data, experiment.seed, own);
   if (prepared.dataset.item_names != catalogue.names) {
     throw DataError(fmt::format(
         "{} has other items than the federation's catalogue: 'fedhur data items' makes one of it",
@@ -120,20 +123,30 @@ void check_identity(const SiteConfig& config, const FederationTerms& terms) {
     write_file_atomically(path, identity.dump() + "\n");
     return;
   }
-  Json known;
+  std::vector<ClientId> known_clients;
+  std::string known_run;
   try {
-    known = Json::parse(read_text_file(path));
+    const Json known = Json::parse(read_text_file(path));
+    known_run = known.at("run").get<std::string>();
+    for (const Index client : known.at("clients").get<std::vector<Index>>()) {
+      known_clients.push_back(client_id(client));
+    }
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
   }
-  if (known != identity) {
-    throw ConfigError(fmt::format(
-        "{} holds clients {} of run {}, not clients {} of run {}: choose another --state",
-        config.folder.string(), known.value("clients", Json()).dump(), known.value("run", ""),
-        fmt::join(clients, ", "), terms.run_id));
+  if (known_run != terms.run_id || known_clients != config.clients) {
+    throw ConfigError(fmt::format("{} holds {} of run {}, not {} of run {}: choose another --state",
+                                  config.folder.string(), describe_clients(known_clients),
+                                  known_run, describe_clients(config.clients), terms.run_id));
   }
 }
 }  // namespace
+
+std::string describe_clients(const std::vector<ClientId>& clients) {
+  std::vector<pki::ClientRange> ranges;
+  for (const ClientId client : clients) ranges.push_back({index_of(client), index_of(client)});
+  return fmt::format("client{} {}", clients.size() == 1 ? "" : "s", pki::to_text(ranges));
+}
 
 FederatedSite::FederatedSite(const SiteConfig& config, const FederationTerms& terms)
     : folder_(config.folder), ids_(config.clients) {
@@ -144,9 +157,8 @@ FederatedSite::FederatedSite(const SiteConfig& config, const FederationTerms& te
   const data::Catalogue catalogue = data::parse_catalogue(terms.catalogue, "the catalogue");
   make_private_folder(folder_);
   make_private_folder(state_folder(folder_));
-  SiteData own = config.has_whole_data
-                     ? take_share(config, config_, table, catalogue, terms.num_clients)
-                     : take_own(config, config_, catalogue, terms.num_clients);
+  SiteData own = config.has_whole_data ? take_share(config, config_, catalogue, terms.num_clients)
+                                       : take_own(config, config_, catalogue, terms.num_clients);
   check_identity(config, terms);  // after the data: a mistake in those leaves nothing behind
   dataset_ = std::move(own.dataset);
   linalg::prepare_blas(executor_->num_threads());
@@ -178,10 +190,17 @@ std::string FederatedSite::describe() const {
 }
 
 bool FederatedSite::write_model() const {
-  const bool has_model = std::ranges::all_of(
-      clients_, [](const auto& client) { return client->kept_model().has_value(); });
+  const bool has_model = clients_without_model().size() < ids_.size();
   if (has_model) experiment::write_model(folder_ / "model", dataset_, clients_);
   return has_model;
+}
+
+std::vector<ClientId> FederatedSite::clients_without_model() const {
+  std::vector<ClientId> clients;
+  for (std::size_t i = 0; i < ids_.size(); ++i) {
+    if (!clients_[i]->kept_model()) clients.push_back(ids_[i]);
+  }
+  return clients;
 }
 
 bool FederatedSite::is_site(const fs::path& folder) {

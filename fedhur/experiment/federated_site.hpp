@@ -31,6 +31,9 @@ struct SiteConfig {
   bool skips_unknown_items = false;  // rows with items outside the catalogue
 };
 
+// "client 3" or "clients 0-2,5".
+[[nodiscard]] std::string describe_clients(const std::vector<ClientId>& clients);
+
 class FederatedSite {
  public:
   // Goes on with what is in the folder. ConfigError if that is of another run.
@@ -40,8 +43,10 @@ class FederatedSite {
   [[nodiscard]] std::string describe() const;  // one line, for people
   [[nodiscard]] std::size_t num_replayed() const { return num_replayed_; }
   [[nodiscard]] std::int64_t skipped_rows() const { return dataset_.skipped_rows; }
-  // Whether there is a model to recommend with, and puts it into folder/model.
+  // Puts the models that clients have kept into folder/model; false if no client has one.
   [[nodiscard]] bool write_model() const;
+  // Those that have missed every "keep" so far.
+  [[nodiscard]] std::vector<ClientId> clients_without_model() const;
 
   // Whether the folder is a site's, and the run that it takes part in.
   [[nodiscard]] static bool is_site(const std::filesystem::path& folder);

@@ -7,7 +7,7 @@ namespace fedhur::experiment {
 void read_settings(ConfigTable& table, FederationConfig& config) {
   ConfigSection section(table, "federation");
   section.read("clients", config.clients);
-  section.require(config.clients >= 1 && config.clients <= 1'000'000, "clients",
+  section.require(config.clients >= 1 && config.clients <= kMostClients, "clients",
                   "a number from 1 to 1000000");
   section.read("quorum", config.quorum);
   section.require(config.quorum >= 0 && config.quorum <= config.clients, "quorum",

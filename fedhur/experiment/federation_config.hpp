@@ -6,6 +6,7 @@
 #include "fedhur/base/index.hpp"
 
 namespace fedhur::experiment {
+inline constexpr Index kMostClients = 1'000'000;
 struct FederationConfig {
   Index clients = 0;              // how many there are
   Index quorum = 0;               // fewest answers to go on with; 0: all clients

@@ -29,8 +29,7 @@ RunFolder RunFolder::create(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_empty(path, error)) {
     throw ConfigError(
-        fmt::format("{} exists and is not empty: choose another --out, or "
-                    "'fedhur train --resume {}'",
+        fmt::format("{} exists and is not empty: choose another --out, or go on with --resume {}",
                     path.string(), path.string()));
   }
   RunFolder folder(path);

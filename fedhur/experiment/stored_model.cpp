@@ -11,7 +11,9 @@ namespace fedhur::experiment {
 namespace fs = std::filesystem;
 using client::PrivateState;
 namespace {
-constexpr std::uint32_t kMagic = 0x31444846;  // "FHD1"
+constexpr std::uint32_t kModelMagic = 0x31444846;  // "FHD1"
+
+constexpr const char* kNoModel = "none";  // kind of a client that has kept nothing
 
 void put_names(ByteSink& sink, const std::vector<std::string>& names) {
   sink.put(static_cast<std::uint32_t>(names.size()));
@@ -80,15 +82,14 @@ void write_model(const fs::path& folder, const data::Dataset& dataset,
                  const std::vector<std::unique_ptr<evaluate::EvaluatingClient>>& clients) {
   fs::create_directories(folder);
   CheckedFileWriter writer(folder / "model.bin");
-  writer.put(kMagic);
+  writer.put(kModelMagic);
   put_names(writer, dataset.user_names);
   put_names(writer, dataset.item_names);
   put_names(writer, dataset.item_titles);
   writer.put(static_cast<std::uint32_t>(clients.size()));
   PrivateState previous;
   for (const auto& client : clients) {
-    expects(client->kept_model().has_value(), "every client has kept a model");
-    PrivateState state = *client->kept_model();
+    PrivateState state = client->kept_model().value_or(PrivateState(kNoModel));
     put_seen_items(state, client->data());
     state.write(writer, &previous);
     previous = std::move(state);
@@ -101,7 +102,8 @@ StoredModel::StoredModel(const fs::path& folder) {
   try {
     const std::vector<std::byte> bytes = read_checked_file(path);
     ByteReader reader(bytes);
-    if (reader.get<std::uint32_t>() != kMagic) throw DataError(path.string() + ": not a model");
+    if (reader.get<std::uint32_t>() != kModelMagic)
+      throw DataError(path.string() + ": not a model");
     user_names_ = get_names(reader);
     item_names_ = get_names(reader);
     item_titles_ = get_names(reader);
@@ -116,7 +118,8 @@ StoredModel::StoredModel(const fs::path& folder) {
         places_.at(static_cast<std::size_t>(users(row))) = {client, row};
       }
       data::UserItems seen = get_seen_items(state, num_items());
-      clients_.push_back({client::make_recommender(state), std::move(seen)});
+      const bool has_model = state.kind() != kNoModel;
+      clients_.push_back({has_model ? client::make_recommender(state) : nullptr, std::move(seen)});
     }
   } catch (const ProtocolError& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
@@ -126,6 +129,12 @@ StoredModel::StoredModel(const fs::path& folder) {
 std::vector<Recommendation> StoredModel::recommend(UserId user, Index k, bool include_seen) const {
   const Place& place = places_.at(static_cast<std::size_t>(user));
   const ClientModel& client = clients_[place.client];
+  if (!client.recommender) {
+    throw DataError(
+        fmt::format("there is no model for user '{}': the user's client was away whenever the best "
+                    "one was to be kept",
+                    user_names_[static_cast<std::size_t>(user)]));
+  }
   Matrix scores(1, num_items());
   client.recommender->score(place.row, scores);
   const std::span<Real> row(scores.data(), static_cast<std::size_t>(scores.size()));
@@ -136,6 +145,10 @@ std::vector<Recommendation> StoredModel::recommend(UserId user, Index k, bool in
     recommendations.push_back({item, item_names_[index], item_titles_[index], row[index]});
   }
   return recommendations;
+}
+
+bool StoredModel::has_model(UserId user) const {
+  return clients_[places_.at(static_cast<std::size_t>(user)).client].recommender != nullptr;
 }
 
 UserId StoredModel::find_user(const std::string& name) const {

@@ -11,6 +11,7 @@
 
 namespace fedhur::experiment {
 // Writes what each client kept as its best state, with names, titles and the items users have seen.
+// Of a client that has kept nothing, users and items are all there is.
 void write_model(const std::filesystem::path& folder, const data::Dataset& dataset,
                  const std::vector<std::unique_ptr<evaluate::EvaluatingClient>>& clients);
 
@@ -27,7 +28,10 @@ class StoredModel {
   explicit StoredModel(const std::filesystem::path& folder);
   [[nodiscard]] const std::vector<std::string>& user_names() const { return user_names_; }
   [[nodiscard]] Index num_items() const { return static_cast<Index>(item_names_.size()); }
+  // Whether the user's client has kept a model to recommend with.
+  [[nodiscard]] bool has_model(UserId user) const;
   // The k best items that the user has not seen (or, with `include_seen`, of all), best first.
+  // DataError if there is no model for the user.
   [[nodiscard]] std::vector<Recommendation> recommend(UserId user, Index k,
                                                       bool include_seen = false) const;
   // The user with this name in the source; ConfigError with the nearest name if there is none.
@@ -41,7 +45,7 @@ class StoredModel {
     Index row = 0;
   };
   struct ClientModel {
-    std::unique_ptr<model::Recommender> recommender;
+    std::unique_ptr<model::Recommender> recommender;  // null if the client has kept no model
     data::UserItems seen;
   };
   std::vector<std::string> user_names_;

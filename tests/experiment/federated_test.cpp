@@ -2,8 +2,7 @@
 // of the same configuration.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <fstream>
+#include <set>
 #include <thread>
 
 #include "fedhur/base/file.hpp"
@@ -11,6 +10,8 @@
 #include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/experiment/stored_model.hpp"
+#include "fedhur/message/wire_codec.hpp"
+#include "tests/support/private_search.hpp"
 #include "tests/support/support.hpp"
 #include "tests/support/temp_folder.hpp"
 
@@ -59,15 +60,22 @@ FederationTerms terms_of(const FederatedServer& server) {
 // One site and the thread that works for it.
 class Plugged {
  public:
-  // `most_tasks` ends it in the middle of things, as a crash would.
-  Plugged(const SiteConfig& config, FederatedServer& server, int most_tasks = 1 << 30)
+  // `most_tasks` ends it in the middle of things, as a crash would. What `loses` is true of never
+  // reaches that client.
+  using Loses = std::function<bool(const std::string& kind, ClientId client)>;
+  Plugged(const SiteConfig& config, FederatedServer& server, int most_tasks = 1 << 30,
+          const Loses& loses = {})
       : site_(std::make_unique<FederatedSite>(config, terms_of(server))), hub_(&server.hub()) {
-    thread_ = std::jthread([this, most_tasks](const std::stop_token& stop) {
+    thread_ = std::jthread([this, most_tasks, loses](const std::stop_token& stop) {
       const Hub::Session session = hub_->connect("a site", site_->site().progress());
       int num_tasks = 0;
       while (!stop.stop_requested() && num_tasks < most_tasks) {
-        const auto task = hub_->next_task(session, std::chrono::milliseconds(20));
+        auto task = hub_->next_task(session, std::chrono::milliseconds(20));
         if (!task) continue;
+        if (loses) {
+          const std::string kind = message::decode(*task->message).kind;
+          std::erase_if(task->clients, [&](ClientId client) { return loses(kind, client); });
+        }
         ++num_tasks;
         const bool is_last = num_tasks == most_tasks;
         site_->site().work(std::span(&*task, 1), [&](const transport::Reply& reply) {
@@ -236,23 +244,166 @@ TEST_P(Federated, GoesOnWithoutASiteThatStaysAway) {
   EXPECT_TRUE(present.site().write_model());
 }
 
-TEST_P(Federated, TheServersFilesHoldNothingPrivate) {
-  divided_.server.set("stop.max_rounds", std::int64_t{2}, "the test");
+TEST_P(Federated, AClientThatMissedEveryKeepLeavesTheModelsOfTheOthers) {
+  divided_.server.set("federation.quorum", std::int64_t{6}, "the test");
+  divided_.server.set("federation.deadline_seconds", 0.3, "the test");
   auto server = make_server(divided_.server, folder_ / "server");
-  Plugged all(site("site", 0, kNumClients - 1), *server);
+  Plugged all(site("site", 0, kNumClients - 1), *server, 1 << 30,
+              [](const std::string& kind, ClientId client) {
+                return kind == "keep" && client == client_id(4);
+              });
   (void)server->run({});
+  EXPECT_EQ(all.site().clients_without_model(), client_range(4, 4));
   ASSERT_TRUE(all.site().write_model());
-  const auto table = tiny_settings(GetParam());
-  ConfigTable resolved = table;
-  const data::Dataset dataset = load_dataset(read_experiment_config(resolved).data);
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "server")) {
-    if (!entry.is_regular_file()) continue;
-    const std::string text = read_text_file(entry.path());
-    for (const std::string& user : dataset.user_names) {
-      EXPECT_EQ(text.find(user + "\""), std::string::npos) << user << " in " << entry.path();
+  const StoredModel stored(folder_ / "site" / "model");
+  std::size_t num_without = 0;
+  for (std::size_t i = 0; i < stored.user_names().size(); ++i) {
+    const UserId user = user_id(static_cast<Index>(i));
+    if (stored.has_model(user)) {
+      EXPECT_EQ(stored.recommend(user, 5, true).size(), 5U);
+      continue;
+    }
+    ++num_without;
+    EXPECT_FALSE(stored.seen(user).empty()) << "what the user has seen is known";
+    try {
+      (void)stored.recommend(user, 5);
+      FAIL() << "recommendations without a model";
+    } catch (const DataError& error) {
+      EXPECT_NE(std::string(error.what()).find("no model for user '" + stored.user_names()[i]),
+                std::string::npos)
+          << error.what();
     }
   }
+  EXPECT_GT(num_without, 0U);
+  EXPECT_LT(num_without, stored.user_names().size());
+}
+
+TEST_P(Federated, ASiteWithoutAnyModelWritesNone) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  const FederatedSite idle(site("site", 0, 1), terms_of(*server));
+  EXPECT_FALSE(idle.write_model());
+  EXPECT_EQ(idle.clients_without_model(), client_range(0, 1));
+  EXPECT_FALSE(fs::exists(folder_ / "site" / "model"));
+}
+
+TEST(FederatedSite, NamesClientsInFewWords) {
+  EXPECT_EQ(describe_clients(client_range(3, 3)), "client 3");
+  auto clients = client_range(0, 2);
+  clients.push_back(client_id(5));
+  EXPECT_EQ(describe_clients(clients), "clients 0-2,5");
+}
+
+// A federation of people with telling names, whose clients keep a model in every round.
+class FederatedPrivacy : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    write_file_atomically(folder_ / "people.csv", tests::telling_rows());
+    ConfigTable table;
+    for (const std::string& setting :
+         {"method=" + GetParam(), "data.path=" + (folder_ / "people.csv").string(),
+          std::string("clients.count=7"), std::string("stop.max_rounds=3"),
+          std::string("split.valid_fraction=0"), std::string("model.embedding_dim=6"),
+          std::string("train.local_epochs=2")}) {
+      add_assignment(table, setting);
+    }
+    divided_ = divide(table, folder_ / "items.tsv");
+  }
+  TempFolder folder_;
+  Divided divided_;
+};
+INSTANTIATE_TEST_SUITE_P(Methods, FederatedPrivacy,
+                         testing::Values("fedmf", "fedcia", "fedhur", "fedncf", "fedca"),
+                         [](const auto& given) { return given.param; });
+
+TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged all({.folder = folder_ / "site",
+               .clients = client_range(0, kNumClients - 1),
+               .own = divided_.site,
+               .has_whole_data = true},
+              *server);
+  tests::PrivatePatterns secrets;
+  std::vector<std::map<std::string, std::vector<std::byte>>> moments;
+  const auto look = [&] { moments.push_back(tests::files_below(folder_ / "server")); };
+  TrainingHooks hooks;
+  hooks.on_phase = [&](Round, const std::string&) { look(); };
+  hooks.on_round = [&](const report::RoundReport& round, const ExperimentConfig&) {
+    look();
+    EXPECT_TRUE(round.is_best);
+    ASSERT_TRUE(all.site().write_model());
+    secrets.add_model(tests::read_model_content(folder_ / "site" / "model"));
+  };
+  (void)server->run(hooks);
+  look();
+  ASSERT_EQ(moments.size(), 3U * 3U + 1U);
+  ASSERT_GT(secrets.size(), 50'000U);
+
+  std::size_t largest_journal = 0;
+  std::set<std::string> names;
+  for (const auto& files : moments) {
+    for (const auto& [name, bytes] : files) {
+      names.insert(name);
+      if (name == "checkpoints/replies.journal") {
+        largest_journal = std::max(largest_journal, bytes.size());
+      }
+      for (const auto& [kind, example] : secrets.find_in(bytes)) {
+        ADD_FAILURE() << name << " holds a " << kind << ": " << example;
+      }
+    }
+  }
+  EXPECT_GT(largest_journal, 7U * 300U * sizeof(Real)) << "the uploads of a round were in it";
+  for (const char* name : {"checkpoints/round-000001.ckpt", "rounds.jsonl", "inside.json",
+                           "result.json", "manifest.json", "config.toml"}) {
+    EXPECT_TRUE(names.contains(name)) << name << " was looked into";
+  }
   EXPECT_FALSE(fs::exists(folder_ / "server" / "model"));
+
+  // The same search finds all of it where it belongs.
+  std::set<std::string> kinds;
+  for (const auto& [name, bytes] : tests::files_below(folder_ / "site")) {
+    for (const auto& [kind, example] : secrets.find_in(bytes)) kinds.insert(kind);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"user id", "vector", "list of items"}));
+}
+
+TEST_P(FederatedPrivacy, TheSearchFindsWhatIsSentOrWrittenByMistake) {
+  auto server = make_server(divided_.server, folder_ / "server");
+  Plugged all({.folder = folder_ / "site",
+               .clients = client_range(0, kNumClients - 1),
+               .own = divided_.site,
+               .has_whole_data = true},
+              *server);
+  (void)server->run({});
+  ASSERT_TRUE(all.site().write_model());
+  const auto model = tests::read_model_content(folder_ / "site" / "model");
+  tests::PrivatePatterns secrets;
+  secrets.add_model(model);
+  const auto& client = model.clients.back();
+  const auto expect_found = [&](std::span<const std::byte> bytes, const std::string& kind) {
+    EXPECT_TRUE(secrets.find_in(bytes).contains(kind)) << kind;
+  };
+  message::Message leak{.kind = "leak", .round = 0, .arrays = {}};
+  leak.arrays.set("table", tests::user_tables(client).back());
+  expect_found(message::encode(leak), "packed vector");
+  // Amid a table of others, and after larger numbers.
+  Matrix mixed = tests::random_matrix(20, 7, 3);
+  mixed.block(9, 1, 1, 6) = tests::user_tables(client).front().row(0);
+  leak.arrays.set("table", mixed);
+  expect_found(message::encode(leak), "packed vector");
+
+  const std::int32_t user = client.integers("users")(0);
+  const std::int32_t item = client.integers("seen_items")(1);
+  ASSERT_GE(user, 300) << "no item has this number";
+  ASSERT_GT(item, 0);
+  const std::vector<std::int64_t> pair = {user, item};
+  expect_found(std::as_bytes(std::span(pair)), "interaction");
+  const std::vector<float> reversed = {static_cast<float>(item), static_cast<float>(user)};
+  expect_found(std::as_bytes(std::span(reversed)), "interaction");
+  std::string list = "[";
+  for (Index i = 0; i < 5; ++i) list += fmt::format("{}, ", client.integers("seen_items")(i));
+  expect_found(std::as_bytes(std::span(list)), "list of items");
+  const std::string line = "hello " + model.user_names.back() + "!";
+  expect_found(std::as_bytes(std::span(line)), "user id");
 }
 
 TEST(FederatedSite, TakesItsOwnFileAndTheServersItems) {

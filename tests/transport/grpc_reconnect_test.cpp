@@ -134,6 +134,20 @@ TEST_F(GrpcReconnect, EndsWhenTheServerHasBegunAnotherRun) {
               testing::HasSubstr("has begun another run, run-2; this site takes part in run-1"));
 }
 
+TEST_F(GrpcReconnect, WaitsForAServerThatIsAboutToLeave) {
+  start_hub(1);
+  start_server();
+  hub().close("the server is being stopped");
+  Household household({0});
+  const auto site = run(household);  // finds the server, which listens until it is gone
+  ASSERT_TRUE(eventually([&] { return site->lines.have("is being stopped; trying again"); }));
+  EXPECT_FALSE(site->is_over());
+  start_hub(1);
+  start_server();
+  ASSERT_TRUE(all_connect());
+  expect_exchange();
+}
+
 TEST_F(GrpcReconnect, GivesUpWhenAskedTo) {
   start_hub(1);
   start_server();

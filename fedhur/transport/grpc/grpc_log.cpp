@@ -27,7 +27,9 @@ void forward(gpr_log_func_args* args) {
       is_handshake && why != std::string_view::npos
           ? fmt::format("a TLS handshake has failed: {}", text.substr(why + 2))
           : fmt::format("gRPC: {}", text);
-  const bool matters = is_handshake || args->severity == GPR_LOG_SEVERITY_ERROR;
+  // A port that is taken is an exception as well, in fewer words.
+  const bool is_told = text.find("No address added out of") != std::string_view::npos;
+  const bool matters = is_handshake || (args->severity == GPR_LOG_SEVERITY_ERROR && !is_told);
   const std::lock_guard lock(receiver().mutex);
   if (receiver().log) receiver().log(matters ? Severity::warning : Severity::detail, message);
 }

@@ -44,8 +44,9 @@ std::optional<Welcome> GrpcSite::connect(const ShouldStop& should_stop) {
   }
   const Link::End end = linking.get();
   if (end.farewell) {
-    throw TransportError(
-        fmt::format("{} has ended the run: {}", state_->config.server, end.farewell->reason));
+    const std::string& reason = end.farewell->reason;
+    throw TransportError(fmt::format("{} has ended the run{}{}", state_->config.server,
+                                     reason.empty() ? "" : ": ", reason));
   }
   if (!end.is_done) return std::nullopt;
   state_->run_id = welcome.run_id;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/hash.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/transport/grpc/frames.hpp"
 
@@ -48,13 +49,15 @@ Link::End Link::run(const Converse& converse) {
   while (const std::shared_ptr<SiteStream> stream = begin()) {
     const auto begun_at = Clock::now();
     bool has_answered = false;
+    std::string parting;  // why the server leaves, if it does before the end of the run
     std::optional<End> end;
     stream->open();
     try {
       const Greeting greeting = shake_hands(*stream);
       has_answered = greeting.index() > 0;
       if (const auto* farewell = std::get_if<Farewell>(&greeting)) {
-        end = End{.is_done = true, .farewell = *farewell};
+        if (farewell->is_finished) end = End{.is_done = true, .farewell = *farewell};
+        parting = farewell->reason;
       } else if (const auto* welcome = std::get_if<Welcome>(&greeting)) {
         if (converse(stream, *welcome) == Talk::done) end = End{.is_done = true, .farewell = {}};
       }
@@ -74,7 +77,7 @@ Link::End Link::run(const Converse& converse) {
     }
     if (has_answered) lost_at = Clock::now();
     if (has_answered && lost_at - begun_at > kLongestPause) backoff_.reset();
-    if (!pause(explain(status, config_, has_answered), lost_at)) break;
+    if (!pause(parting.empty() ? explain(status, config_, has_answered) : parting, lost_at)) break;
   }
   return {};
 }

@@ -32,9 +32,9 @@ class Link {
   Link(SiteConfig config, NetworkLog log);
 
   enum class Talk : std::uint8_t { done, lost };
-  // Talks until `talk` is done, and connects again whenever it is lost. A Farewell ends it as well,
-  // also one that comes instead of a Welcome: `talk` gets none, Link returns that one. False in
-  // `is_done` if stop() was called.
+  // Talks until `talk` is done, and connects again whenever it is lost. A Farewell instead of a
+  // Welcome ends it as well if the run is over: `talk` gets none, Link returns that one. A server
+  // that only leaves is waited for. False in `is_done` if stop() was called.
   using Converse =
       std::function<Talk(const std::shared_ptr<SiteStream>& stream, const Welcome& welcome)>;
   struct End {
