@@ -8,6 +8,7 @@
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
+#include "apps/log_format.hpp"
 #include "apps/network_flags.hpp"
 #include "apps/output.hpp"
 #include "apps/run_log.hpp"
@@ -37,12 +38,17 @@ struct ClientFlags {
   bool has_whole_data = false;
   bool skips_unknown_items = false;
   bool is_quiet = false;
+  LogFormat log_format = LogFormat::text;
 };
 
 std::vector<ClientId> parse_clients(const std::string& text) {
   std::vector<ClientId> clients;
   if (text.empty()) return clients;
   for (const pki::ClientRange& range : pki::parse_client_ranges(text)) {
+    if (range.last >= experiment::kMostClients) {
+      throw ConfigError(
+          fmt::format("--clients {}: no federation has a client {}", text, range.last));
+    }
     for (Index client = range.first; client <= range.last; ++client) {
       clients.push_back(client_id(client));
     }
@@ -107,12 +113,19 @@ experiment::SiteConfig site_config(const transport::Welcome& welcome, const Clie
 int leave(const FederatedSite& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
   const bool has_model = site.write_model();
   const std::string folder = shell_quoted(flags.state);
+  const auto missing = site.clients_without_model();
+  if (has_model && !missing.empty()) {
+    log.warn(
+        fmt::format("no model of {}: away whenever the best one was to be kept; their users get no "
+                    "recommendations",
+                    experiment::describe_clients(missing)));
+  }
   if (has_model) {
     log.info(fmt::format("recommendations: fedhur recommend {} --user ID", folder));
   } else {
     log.info("no round has ended yet, so there is no model");
   }
-  if (!is_finished) say("fedhur: stopped; the same command goes on\n");
+  if (!is_finished) say_line(flags.log_format, "fedhur: stopped; the same command goes on");
   return is_finished ? ExitCode::done : ExitCode::interrupted;
 }
 
@@ -164,8 +177,8 @@ int run_client(const ClientFlags& flags) {
   require_modern_tls();
   make_private_folder(flags.state);
   keep_freed_memory();
-  note_interrupts();
-  RunLog log(fs::path(flags.state) / "log.txt", flags.is_quiet);
+  flags.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();
+  RunLog log(fs::path(flags.state) / "log.txt", flags.is_quiet, flags.log_format);
   std::mutex mutex;
   const transport::NetworkLog tell = [&](Severity severity, const std::string& message) {
     const std::lock_guard lock(mutex);
@@ -203,8 +216,10 @@ Command add_client(CLI::App& parent) {
       ->check(whole_number_problem);
   app->add_option("--give-up-after", flags->give_up_after,
                   "Seconds without a connection (default: never)")
-      ->type_name("S");
+      ->type_name("S")
+      ->check(number_problem);
   app->add_flag("--quiet", flags->is_quiet, "Say nothing");
+  add_log_format_flag(*app, flags->log_format);
   app->footer(R"(
 The same command goes on after any interruption, with what is in --state. When the run is over the
 model is there as well: 'fedhur recommend DIR --user ID'.
@@ -213,6 +228,8 @@ Examples:
   fedhur client --server localhost:8470 --insecure --clients 0 --data ratings.csv
   fedhur client --server fl.example.org:8470 --data ratings.csv --state /var/lib/fedhur \
     --ca ca.crt --cert clinic.crt --key clinic.key)");
-  return {.app = app, .run = [flags] { return run_client(*flags); }};
+  return {.app = app, .run = [flags] {
+            return tell_failures(flags->log_format, [&] { return run_client(*flags); });
+          }};
 }
 }  // namespace fedhur::apps

@@ -28,6 +28,7 @@ struct Command {
 [[nodiscard]] Command add_reproduce(CLI::App& parent);
 [[nodiscard]] Command add_server(CLI::App& parent);
 [[nodiscard]] Command add_client(CLI::App& parent);
-[[nodiscard]] std::vector<Command> add_data(CLI::App& parent);  // one per subcommand of `data`
-[[nodiscard]] std::vector<Command> add_pki(CLI::App& parent);   // likewise
+[[nodiscard]] std::vector<Command> add_data(CLI::App& parent);    // one per subcommand of `data`
+[[nodiscard]] std::vector<Command> add_pki(CLI::App& parent);     // likewise
+[[nodiscard]] std::vector<Command> add_doctor(CLI::App& parent);  // likewise
 }  // namespace fedhur::apps

@@ -109,6 +109,13 @@ std::string whole_number_problem(const std::string& text) {
   return is_whole ? "" : fmt::format("expected a whole number, found '{}'", text);
 }
 
+std::string number_problem(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number ? "" : fmt::format("expected a number, found '{}'", text);
+}
+
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   const auto reject = [&](const char* why) {
     throw ConfigError(fmt::format(

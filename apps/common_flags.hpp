@@ -31,8 +31,9 @@ struct SettingFlags {
 void add_setting_flags(CLI::App& app, SettingFlags& flags);
 void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, --threads
 void add_run_argument(CLI::App& app, std::string& run);
-// A check for options of whole numbers, in our words.
+// Checks for options of whole and other numbers, in our words.
 [[nodiscard]] std::string whole_number_problem(const std::string& text);
+[[nodiscard]] std::string number_problem(const std::string& text);
 // "3" is the seeds 1, 2, 3; "7,11" is these. ConfigError for anything else, and for a seed twice.
 [[nodiscard]] std::vector<std::uint64_t> parse_seeds(const std::string& text);
 // ConfigError if an argument that has to be there is not.

@@ -15,22 +15,22 @@ namespace {
 std::atomic<bool> signal_seen = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-// Only what is async-signal-safe: write and _exit.
+// Only what is async-signal-safe: write and _exit. Whether it was the first.
+bool handle_silently(int signal) {
+  if (!signal_seen.exchange(true)) return true;
+  if (signal == SIGINT) ::_exit(ExitCode::interrupted);
+  return false;
+}
+
 void handle_signal(int signal) {
   constexpr std::string_view kStopping =
       "\nfedhur: stopping after this round; Ctrl-C again stops at once\n";
   const int saved = errno;
-  if (!signal_seen.exchange(true)) {
-    if (::write(STDERR_FILENO, kStopping.data(), kStopping.size()) < 0) {
-      // Nobody to tell.
-    }
-  } else if (signal == SIGINT) {
-    ::_exit(ExitCode::interrupted);
+  if (handle_silently(signal) && ::write(STDERR_FILENO, kStopping.data(), kStopping.size()) < 0) {
+    // Nobody to tell.
   }
   errno = saved;
 }
-
-void handle_silently(int /*signal*/) { signal_seen.store(true); }
 
 void handle_interrupts_by(void (*handler)(int)) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
@@ -47,7 +47,9 @@ void handle_interrupts_by(void (*handler)(int)) {
 }  // namespace
 
 void note_interrupts() { handle_interrupts_by(handle_signal); }
-void note_interrupts_silently() { handle_interrupts_by(handle_silently); }
+void note_interrupts_silently() {
+  handle_interrupts_by([](int signal) { (void)handle_silently(signal); });
+}
 
 bool was_interrupted() { return signal_seen.load(); }
 }  // namespace fedhur::apps

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <new>
 #include <span>
 
 #include "apps/command.hpp"
+#include "apps/failure.hpp"
 #include "apps/output.hpp"
 #include "apps/restart.hpp"
 #include "fedhur/base/error.hpp"
@@ -14,7 +14,7 @@
 
 namespace fedhur::apps {
 namespace {
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kFedhurExamples = R"(Examples:
   fedhur train                                     built-in data, default settings
   fedhur train --data ml-100k/u.data --method fedhur
   fedhur tune --data ml-100k/u.data --method fedmf --trials 20
@@ -32,6 +32,7 @@ std::vector<Command> add_commands(CLI::App& app) {
                                    add_reproduce(app), add_server(app), add_client(app)};
   for (Command& command : add_data(app)) commands.push_back(std::move(command));
   for (Command& command : add_pki(app)) commands.push_back(std::move(command));
+  for (Command& command : add_doctor(app)) commands.push_back(std::move(command));
   return commands;
 }
 
@@ -39,7 +40,7 @@ void configure(CLI::App& app) {
   app.name("fedhur");
   app.set_version_flag("--version", "fedhur " + experiment::version(),
                        "Print the version and leave");
-  app.footer(kExamples);
+  app.footer(kFedhurExamples);
 }
 
 // What is left over is reported here rather than by the parser, which knows no hints. And one
@@ -128,9 +129,9 @@ int run(int argc, const char* const* argv) {
   throw std::logic_error("a command without an action");
 }
 
-int complain(const char* what, ExitCode code) {
-  say(fmt::format("fedhur: {}\n", what));
-  return code;
+int complain(const Failure& failure) {
+  say(fmt::format("fedhur: {}\n", failure.what));
+  return failure.code;
 }
 
 int run_and_explain(int argc, const char* const* argv) {
@@ -138,20 +139,10 @@ int run_and_explain(int argc, const char* const* argv) {
     return run(argc, argv);
   } catch (const ReaderLeft&) {
     return ExitCode::done;  // it has read all it wanted
-  } catch (const ConfigError& error) {
-    return complain(error.what(), ExitCode::wrong_usage);
-  } catch (const DataError& error) {
-    return complain(error.what(), ExitCode::bad_data);
-  } catch (const ProtocolError& error) {
-    return complain(error.what(), ExitCode::federation_failure);
-  } catch (const TransportError& error) {
-    return complain(error.what(), ExitCode::federation_failure);
-  } catch (const std::bad_alloc&) {
-    return complain("there is not enough memory for this", ExitCode::unexpected_failure);
   } catch (const std::exception& error) {
-    return complain(error.what(), ExitCode::unexpected_failure);
+    return complain(failure_of(error));
   } catch (...) {
-    return complain("something unknown went wrong", ExitCode::unexpected_failure);
+    return complain({.what = "something unknown went wrong"});
   }
 }
 }  // namespace

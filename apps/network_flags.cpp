@@ -36,6 +36,16 @@ transport::Security to_security(const IdentityFlags& flags) {
   return files;
 }
 
+std::vector<ClientId> clients_in(const std::vector<pki::ClientRange>& ranges) {
+  std::vector<ClientId> clients;
+  for (const pki::ClientRange& range : ranges) {
+    for (Index client = range.first; client <= range.last; ++client) {
+      clients.push_back(client_id(client));
+    }
+  }
+  return clients;
+}
+
 void require_modern_tls() {
   (void)::setenv(transport::kTls13Only.first, transport::kTls13Only.second, 1);
 }

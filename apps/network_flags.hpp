@@ -2,7 +2,10 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
+#include "fedhur/base/ids.hpp"
+#include "fedhur/pki/client_ranges.hpp"
 #include "fedhur/transport/grpc/tls.hpp"
 
 namespace fedhur::apps {
@@ -16,6 +19,8 @@ struct IdentityFlags {
 void add_identity_flags(CLI::App& app, IdentityFlags& flags, bool is_server);
 // ConfigError unless there is either a whole identity or --insecure.
 [[nodiscard]] transport::Security to_security(const IdentityFlags& flags);
+// The clients of the ranges, one by one.
+[[nodiscard]] std::vector<ClientId> clients_in(const std::vector<pki::ClientRange>& ranges);
 // Before the first connection of the process: no TLS older than 1.3.
 void require_modern_tls();
 }  // namespace fedhur::apps

@@ -1,4 +1,4 @@
-// fedhur server and client in a build without gRPC: they say so.
+// fedhur server, client and doctor in a build without gRPC: they say so.
 #include "apps/command.hpp"
 #include "fedhur/base/error.hpp"
 
@@ -20,5 +20,9 @@ Command add_server(CLI::App& parent) {
 
 Command add_client(CLI::App& parent) {
   return add_missing(parent, "client", "Take part in a federation, next to the data");
+}
+
+std::vector<Command> add_doctor(CLI::App& parent) {
+  return {add_missing(parent, "doctor", "Check a server or client before it starts")};
 }
 }  // namespace fedhur::apps

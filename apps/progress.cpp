@@ -14,15 +14,6 @@
 
 namespace fedhur::apps {
 namespace {
-double total_seconds(const report::RoundReport& report) {
-  if (const auto total = report.seconds.find("total"); total != report.seconds.end()) {
-    return total->second;
-  }
-  double sum = 0.0;
-  for (const auto& [phase, seconds] : report.seconds) sum += seconds;
-  return sum;
-}
-
 std::string round_count(const ProgressState& state) {
   return state.max_rounds > 0 ? fmt::format("round {}/{}", state.round + 1, state.max_rounds)
                               : fmt::format("round {}", state.round + 1);
@@ -57,6 +48,15 @@ std::string time_left(const ProgressState& state) {
 }
 }  // namespace
 
+double round_seconds(const report::RoundReport& report) {
+  if (const auto total = report.seconds.find("total"); total != report.seconds.end()) {
+    return total->second;
+  }
+  double sum = 0.0;
+  for (const auto& [phase, seconds] : report.seconds) sum += seconds;
+  return sum;
+}
+
 ProgressStyle choose_progress_style(bool is_quiet, bool is_json) {
   if (is_quiet) return ProgressStyle::none;
   const char* terminal = std::getenv("TERM");
@@ -71,7 +71,7 @@ std::string format_round(const report::RoundReport& report) {
   return fmt::format("round {:3}  loss {:.4f}  valid {} {} {} {}  test {} {}  {:.2f} s{}",
                      report.round + 1, report.loss, ndcg, format_metric(report.valid, ndcg), recall,
                      format_metric(report.valid, recall), ndcg, format_metric(report.test, ndcg),
-                     total_seconds(report), report.is_best ? "  *" : "");
+                     round_seconds(report), report.is_best ? "  *" : "");
 }
 
 std::string format_bar(const ProgressState& state, std::size_t width) {

@@ -13,6 +13,9 @@ enum class ProgressStyle : std::uint8_t { none, lines, bar };
 // What suits standard error.
 [[nodiscard]] ProgressStyle choose_progress_style(bool is_quiet, bool is_json);
 
+// Of all its phases.
+[[nodiscard]] double round_seconds(const report::RoundReport& report);
+
 // "round   3  loss 0.5012  valid ndcg@10 0.1234 recall@10 0.1500  test ndcg@10 0.1200  0.52 s  *"
 [[nodiscard]] std::string format_round(const report::RoundReport& report);
 

@@ -6,19 +6,22 @@
 #include <memory>
 #include <string>
 
+#include "apps/log_format.hpp"
+
 namespace fedhur::apps {
 class RunLog {
  public:
   // The file is appended to. If it cannot be written, that is a warning and no more.
-  RunLog(const std::filesystem::path& file, bool is_quiet);
+  RunLog(const std::filesystem::path& file, bool is_quiet, LogFormat format = LogFormat::text);
 
-  void note(const std::string& message);  // to the file only
-  void info(const std::string& message);
-  void warn(const std::string& message);
-  void error(const std::string& message);  // to the file only: main tells the terminal
+  void note(const std::string& message, const LogFields& fields = {});  // to the file only
+  void info(const std::string& message, const LogFields& fields = {});
+  void warn(const std::string& message, const LogFields& fields = {});
+  void error(const std::string& message);  // to the file only: the terminal is told elsewhere
 
  private:
   [[nodiscard]] std::shared_ptr<spdlog::logger> open(const std::filesystem::path& file);
+  LogFormat format_;
   std::shared_ptr<spdlog::logger> console_;
   std::shared_ptr<spdlog::logger> file_;  // null if there is none
 };

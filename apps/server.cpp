@@ -1,18 +1,16 @@
 // fedhur server: trains with clients that are elsewhere.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <optional>
 #include <thread>
 
 #include "apps/command.hpp"
-#include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/loopback_server.hpp"
-#include "apps/network_flags.hpp"
 #include "apps/output.hpp"
 #include "apps/result_text.hpp"
+#include "apps/server_flags.hpp"
 #include "apps/server_metrics.hpp"
 #include "apps/text.hpp"
 #include "apps/training_display.hpp"
@@ -28,42 +26,10 @@ using experiment::RunFolder;
 using experiment::TrainingOutcome;
 using transport::Severity;
 
-struct ServerFlags {
-  SettingFlags settings;
-  IdentityFlags identity;
-  std::string items;
-  std::optional<std::int64_t> clients;
-  std::optional<std::int64_t> quorum;
-  std::optional<double> deadline;
-  std::string listen;
-  std::optional<std::int64_t> monitor;
-  std::string out;
-  std::string resume;
-  bool is_json = false;
-  bool is_quiet = false;
-};
-
-ConfigTable to_table(const ServerFlags& flags) {
-  ConfigTable table = flags.settings.to_table();
-  if (!flags.items.empty()) table.set("federation.items", flags.items, "--items");
-  if (flags.clients) table.set("federation.clients", *flags.clients, "--clients");
-  if (flags.quorum) table.set("federation.quorum", *flags.quorum, "--quorum");
-  if (flags.deadline) table.set("federation.deadline_seconds", *flags.deadline, "--deadline");
-  if (!table.contains("federation.clients")) {
-    throw ConfigError("--clients is missing: how many clients the federation has");
-  }
-  return table;
-}
-
-std::string address_of(const ServerFlags& flags) {
-  if (!flags.listen.empty()) return flags.listen;
-  return flags.identity.is_insecure ? "127.0.0.1:8470" : "0.0.0.0:8470";
-}
-
 transport::GrpcServerConfig carrier_config(const FederatedServer& server, const ServerFlags& flags,
                                            const transport::Security& security) {
   const auto bytes = std::as_bytes(std::span(server.catalogue()));
-  return {.listen = address_of(flags),
+  return {.listen = listening_address(flags),
           .security = security,
           .welcome = {.run_id = server.run_id(),
                       .configuration = server.settings(),
@@ -112,7 +78,7 @@ class StopWatcher {
 TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFlags& flags,
                       const experiment::TrainingHooks& hooks, const transport::NetworkLog& tell) {
   const transport::Security security = to_security(flags.identity);
-  transport::check_security(address_of(flags), security);
+  transport::check_security(listening_address(flags), security);
   require_modern_tls();
   transport::forward_grpc_log(tell);
   FederatedServer server(std::move(table), folder, tell, hooks);
@@ -139,10 +105,10 @@ TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFl
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const ServerFlags& flags) {
   if (outcome.was_interrupted) {
-    say(
-        fmt::format("fedhur: stopped; to go on: fedhur server --resume {} with the same "
-                    "certificates\n",
-                    shell_quoted(folder.path())));
+    say_line(flags.log_format,
+             fmt::format("fedhur: stopped; to go on: fedhur server --resume {} with the same "
+                         "certificates",
+                         shell_quoted(folder.path())));
     return ExitCode::interrupted;
   }
   print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
@@ -155,34 +121,22 @@ int run_server(const ServerFlags& flags) {
         fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
   }
   const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
-    const TrainingOutcome outcome = show_training(folder, {flags.is_json, flags.is_quiet},
-                                                  [&](const auto& hooks, const auto& tell) {
-                                                    return serve(table, folder, flags, hooks, tell);
-                                                  });
+    const TrainingOutcome outcome =
+        show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},
+                      [&](const auto& hooks, const auto& tell) {
+                        return serve(table, folder, flags, hooks, tell);
+                      });
     return finish(outcome, folder, flags);
   };
   if (!flags.resume.empty()) {
-    std::vector<std::string> settled = flags.settings.settled_by_a_run();
-    if (!flags.out.empty()) settled.emplace_back("--out");
-    if (!flags.items.empty()) settled.emplace_back("--items");
-    if (flags.clients) settled.emplace_back("--clients");
-    if (!settled.empty()) {
-      throw ConfigError(
-          fmt::format("--resume goes on with the run as it was configured; leave out {}",
-                      fmt::join(settled, ", ")));
-    }
+    const ConfigTable table = settings_of_old_run(flags);
     const RunFolder folder = RunFolder::open(flags.resume);
     if (folder.is_finished()) {
       throw ConfigError(fmt::format("{} is finished already", folder.path().string()));
     }
-    ConfigTable table;
-    experiment::add_toml_file(table, folder.config());
-    if (flags.quorum) table.set("federation.quorum", *flags.quorum, "--quorum");
-    if (flags.deadline) table.set("federation.deadline_seconds", *flags.deadline, "--deadline");
-    if (flags.settings.threads) table.set("threads", *flags.settings.threads, "--threads");
     return start(folder, table);
   }
-  const ConfigTable table = to_table(flags);
+  const ConfigTable table = settings_of_new_run(flags);
   ConfigTable checked = table;  // mistakes come to light before there is a folder
   const auto config = experiment::read_experiment_config(checked);
   const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
@@ -204,7 +158,8 @@ Command add_server(CLI::App& parent) {
       ->type_name("K")
       ->check(whole_number_problem);
   app->add_option("--deadline", flags->deadline, "Seconds to wait for answers (600)")
-      ->type_name("S");
+      ->type_name("S")
+      ->check(number_problem);
   app->add_option("--listen", flags->listen, "Where to (0.0.0.0:8470; port 0 takes a free one)")
       ->type_name("HOST:PORT");
   app->add_option("--monitor", flags->monitor,
@@ -230,6 +185,7 @@ Command add_server(CLI::App& parent) {
   app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
+  add_log_format_flag(*app, flags->log_format);
   app->footer(R"(
 Settings are those of 'fedhur train' but for data and clients, which are the sites' own.
 Sites that ask are told the settings and the items.
@@ -239,6 +195,8 @@ Examples:
   fedhur server --items items.tsv --clients 3 --insecure
   fedhur server --items items.tsv --clients 100 --quorum 90 --deadline 120 \
     --ca ca.crt --cert server.crt --key server.key --revoked revoked.crl)");
-  return {.app = app, .run = [flags] { return run_server(*flags); }};
+  return {.app = app, .run = [flags] {
+            return tell_failures(flags->log_format, [&] { return run_server(*flags); });
+          }};
 }
 }  // namespace fedhur::apps

@@ -7,6 +7,7 @@
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
+#include "apps/log_format.hpp"
 #include "apps/output.hpp"
 #include "apps/result_text.hpp"
 #include "apps/text.hpp"
@@ -26,21 +27,23 @@ struct TrainFlags {
   std::string dump_dir;
   bool is_json = false;
   bool is_quiet = false;
+  LogFormat log_format = LogFormat::text;
   bool shows_config = false;
 };
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainFlags& flags) {
   const std::string path = shell_quoted(folder.path());
   if (outcome.was_interrupted) {
-    say(fmt::format("fedhur: stopped after round {}; to go on: fedhur train --resume {}\n",
-                    outcome.result.num_rounds, path));
+    say_line(flags.log_format,
+             fmt::format("fedhur: stopped after round {}; to go on: fedhur train --resume {}",
+                         outcome.result.num_rounds, path));
     return ExitCode::interrupted;
   }
   print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
   if (!flags.is_json && !flags.is_quiet) {
-    say(fmt::format("recommendations: fedhur recommend {} --user ID\n", path));
+    say_line(flags.log_format, fmt::format("recommendations: fedhur recommend {} --user ID", path));
     if (std::filesystem::is_regular_file(folder.report())) {
-      say(fmt::format("report: {}\n", folder.report().string()));
+      say_line(flags.log_format, fmt::format("report: {}", folder.report().string()));
     }
   }
   return ExitCode::done;
@@ -63,7 +66,7 @@ int resume_run(const TrainFlags& flags) {
   }
   const RunFolder folder = RunFolder::open(flags.resume);
   const auto outcome = show_training(
-      folder, {flags.is_json, flags.is_quiet},
+      folder, {flags.is_json, flags.is_quiet, flags.log_format},
       [&](const auto& hooks, const auto&) { return experiment::resume(folder, threads, hooks); });
   return finish(outcome, folder, flags);
 }
@@ -92,10 +95,10 @@ int train_run(const TrainFlags& flags) {
   const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
                                              : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
-  const auto outcome =
-      show_training(folder, {flags.is_json, flags.is_quiet}, [&](const auto& hooks, const auto&) {
-        return experiment::train(table, folder, hooks, dump);
-      });
+  const auto outcome = show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},
+                                     [&](const auto& hooks, const auto&) {
+                                       return experiment::train(table, folder, hooks, dump);
+                                     });
   return finish(outcome, folder, flags);
 }
 
@@ -147,9 +150,12 @@ Command add_train(CLI::App& parent) {
   app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
   app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
+  add_log_format_flag(*app, flags->log_format);
   app->footer([] { return "Methods:\n" + method_list() + kSettings; });
   return {.app = app, .run = [flags] {
-            return flags->resume.empty() ? train_run(*flags) : resume_run(*flags);
+            return tell_failures(flags->log_format, [&] {
+              return flags->resume.empty() ? train_run(*flags) : resume_run(*flags);
+            });
           }};
 }
 }  // namespace fedhur::apps

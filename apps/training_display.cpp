@@ -27,18 +27,39 @@ void write_report(const RunFolder& folder, RunLog& log) {
     log.warn(fmt::format("no report was written: {}", error.what()));
   }
 }
+
+LogFields fields_of(const report::RoundReport& report) {
+  const auto metric = [](const report::Metrics& metrics) {
+    const auto found = metrics.find(headline_metric(metrics, "ndcg"));
+    return found == metrics.end() ? LogFields() : LogFields(found->second);
+  };
+  return {{"event", "round"},
+          {"round", report.round + 1},
+          {"loss", report.loss},
+          {"valid_ndcg", metric(report.valid)},
+          {"test_ndcg", metric(report.test)},
+          {"seconds", round_seconds(report)},
+          {"best", report.is_best},
+          {"absent", report.absent}};
+}
+
+ProgressStyle style_for(const DisplayFlags& flags) {
+  if (flags.log_format == LogFormat::json) return ProgressStyle::none;
+  return choose_progress_style(flags.is_quiet, flags.is_json);
+}
 }  // namespace
 
 TrainingOutcome show_training(const RunFolder& folder, const DisplayFlags& flags,
                               const StartTraining& start) {
-  RunLog log(folder.log(), flags.is_quiet);
-  ProgressDisplay display(choose_progress_style(flags.is_quiet, flags.is_json));
+  const bool is_for_programs = flags.log_format == LogFormat::json;
+  RunLog log(folder.log(), flags.is_quiet, flags.log_format);
+  ProgressDisplay display(style_for(flags));
   std::mutex mutex;  // of both
   for (const report::RoundReport& report : folder.read_rounds()) {
     if (report.is_best) display.set_best_round(report.round);
   }
   keep_freed_memory();
-  note_interrupts();
+  is_for_programs ? note_interrupts_silently() : note_interrupts();
   const transport::NetworkLog tell = [&](Severity severity, const std::string& message) {
     const std::lock_guard lock(mutex);
     if (severity == Severity::detail) return log.note(message);
@@ -55,7 +76,9 @@ TrainingOutcome show_training(const RunFolder& folder, const DisplayFlags& flags
   hooks.on_round = [&](const report::RoundReport& report,
                        const experiment::ExperimentConfig& config) {
     const std::lock_guard lock(mutex);
-    log.note(format_round(report));
+    // People see the round in the display.
+    is_for_programs ? log.info(format_round(report), fields_of(report))
+                    : log.note(format_round(report));
     display.end_round(report, config);
   };
   hooks.should_stop = was_interrupted;
@@ -63,7 +86,10 @@ TrainingOutcome show_training(const RunFolder& folder, const DisplayFlags& flags
     TrainingOutcome outcome = start(hooks, tell);
     display.clear();
     if (outcome.was_interrupted) {
-      log.note(fmt::format("interrupted after round {}", outcome.result.num_rounds));
+      // A server that is stopped in a round has no result to count them by.
+      const std::size_t num_rounds = folder.read_rounds().size();
+      log.note(fmt::format("interrupted after round {}", num_rounds),
+               {{"event", "interrupted"}, {"round", num_rounds}});
     } else {
       write_report(folder, log);
     }

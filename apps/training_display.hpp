@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "apps/log_format.hpp"
 #include "fedhur/experiment/round_loop.hpp"
 #include "fedhur/transport/network/hub.hpp"
 
@@ -9,6 +10,7 @@ namespace fedhur::apps {
 struct DisplayFlags {
   bool is_json = false;
   bool is_quiet = false;
+  LogFormat log_format = LogFormat::text;  // json has no live line, and every round is one of it
 };
 
 // Calls `start` with hooks that log and show progress, and leave at Ctrl-C; then writes the report

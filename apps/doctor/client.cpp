@@ -1,0 +1,169 @@
+#include "apps/doctor/client.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/doctor/data.hpp"
+#include "apps/doctor/disk.hpp"
+#include "apps/doctor/network.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/file.hpp"
+#include "fedhur/base/hash.hpp"
+#include "fedhur/pki/client_ranges.hpp"
+
+namespace fedhur::apps {
+namespace {
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+constexpr const char* kStateFolder = "state folder";
+
+// A file of the state folder; nothing if there is none, or it cannot be read.
+std::optional<std::string> read_state_file(const ClientSetup& setup, const char* name) {
+  const fs::path path = fs::path(setup.state) / name;
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  try {
+    return read_text_file(path);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Those that the server grants, or else those of the flag or the certificate.
+std::vector<ClientId> hosted_clients(const ClientSetup& setup, const CheckedIdentity& identity,
+                                     const Reached& reached) {
+  if (reached.welcome) return reached.welcome->clients;
+  try {
+    if (!setup.clients.empty()) return clients_in(pki::parse_client_ranges(setup.clients));
+  } catch (const ConfigError&) {  // said before
+    return {};
+  }
+  return identity.certificate ? clients_in(identity.certificate->clients) : std::vector<ClientId>{};
+}
+
+KnownTerms find_terms(const ClientSetup& setup, const CheckedIdentity& identity,
+                      const Reached& reached, std::optional<std::string> known_items) {
+  KnownTerms terms;
+  terms.clients = hosted_clients(setup, identity, reached);
+  if (reached.welcome) {
+    terms.source = "as the server says";
+    terms.settings = reached.welcome->configuration;
+    terms.num_clients = reached.welcome->num_clients;
+    if (reached.welcome->catalogue) {
+      const auto& bytes = *reached.welcome->catalogue;
+      terms.catalogue.emplace(reinterpret_cast<const char*>(bytes.data()),  // NOLINT: text
+                              bytes.size());
+      return terms;
+    }
+  } else {
+    terms.source = fmt::format("as {} says", (fs::path(setup.state) / "items.tsv").string());
+    terms.settings = read_state_file(setup, "settings.toml");
+  }
+  terms.catalogue = std::move(known_items);
+  return terms;
+}
+
+bool has_locked_journal(const fs::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder / "state", ignored)) {
+    if (entry.path().extension() == ".journal" && is_locked(entry.path())) return true;
+  }
+  return false;
+}
+
+// The owner's alone: what clients keep is as private as their data.
+bool check_state_mode(const ClientSetup& setup, Checkup& checkup) {
+  struct stat info {};
+  if (::stat(setup.state.c_str(), &info) != 0) return true;  // it will be made
+  if (info.st_uid != ::geteuid() && ::geteuid() != 0) {
+    checkup.fail(
+        ExitCode::wrong_usage, kStateFolder,
+        fmt::format("{} belongs to another user, so that it cannot be protected", setup.state),
+        fmt::format("chown {} {}, or choose another --state", static_cast<unsigned>(::geteuid()),
+                    shell_quoted(setup.state)));
+    return false;
+  }
+  const auto mode = static_cast<unsigned>(info.st_mode) & 0777U;
+  if ((mode & 077U) == 0) return true;
+  checkup.warn(
+      kStateFolder,
+      fmt::format("{}: mode {:o}, so that other users of this machine can look into it",
+                  setup.state, mode),
+      fmt::format("chmod 700 {}; 'fedhur client' does that, too", shell_quoted(setup.state)));
+  return true;
+}
+
+// What the folder holds against what the site is about to do. An empty answer if it fits.
+std::string find_foreign_state(const Json& known, const KnownTerms& terms, const Reached& reached) {
+  std::vector<Index> clients;
+  for (const ClientId client : terms.clients) clients.push_back(index_of(client));
+  if (!clients.empty() && known.value("clients", Json()) != Json(clients)) {
+    return fmt::format("holds clients {}, not {}", known.value("clients", Json()).dump(),
+                       Json(clients).dump());
+  }
+  const std::string run = known.value("run", "");
+  if (reached.welcome && run != reached.welcome->run_id) {
+    return fmt::format("is of run {}, but the server has run {}", run, reached.welcome->run_id);
+  }
+  return "";
+}
+
+void check_state_content(const ClientSetup& setup, const KnownTerms& terms, const Reached& reached,
+                         Checkup& checkup) {
+  const auto text = read_state_file(setup, "site.json");
+  if (!text) {
+    return checkup.ok(kStateFolder,
+                      fmt::format("{} can be written; nothing of a run is in it yet", setup.state));
+  }
+  const Json known = Json::parse(*text, nullptr, false);
+  if (!known.is_object()) {
+    return checkup.fail(ExitCode::bad_data, kStateFolder,
+                        fmt::format("{}/site.json is damaged", setup.state),
+                        "bring the folder back from a backup, or choose another --state");
+  }
+  if (const std::string why = find_foreign_state(known, terms, reached); !why.empty()) {
+    return checkup.fail(ExitCode::wrong_usage, kStateFolder, fmt::format("{} {}", setup.state, why),
+                        "choose another --state; this one keeps what it has");
+  }
+  if (has_locked_journal(setup.state)) {
+    return checkup.warn(kStateFolder, setup.state + ": a process works with it",
+                        "that is this site if it runs already: then nothing is to be done");
+  }
+  checkup.ok(kStateFolder,
+             fmt::format("{} goes on with clients {} of run {}", setup.state,
+                         known.value("clients", Json()).dump(), known.value("run", "")));
+}
+
+void check_state(const ClientSetup& setup, const KnownTerms& terms, const Reached& reached,
+                 const CheckedData& data, Checkup& checkup) {
+  if (!check_folder(kStateFolder, setup.state, "--state", checkup)) return;
+  if (check_state_mode(setup, checkup)) check_state_content(setup, terms, reached, checkup);
+  std::optional<SizeEstimate> need;
+  if (data.num_items > 0 && terms.settings && !terms.clients.empty()) {
+    need = estimate_site(static_cast<Index>(terms.clients.size()), data.num_items, data.table);
+  }
+  check_disk_space(setup.state, need, checkup);
+}
+}  // namespace
+
+void check_client(const ClientSetup& setup, Checkup& checkup) {
+  if (setup.give_up_after && !(*setup.give_up_after > 0 && *setup.give_up_after < 1e9)) {
+    checkup.fail(ExitCode::wrong_usage, "settings",
+                 "--give-up-after: expected a number of seconds above 0",
+                 "correct it, or leave it out to try for ever");
+  }
+  CheckedIdentity identity = check_identity_files(setup.identity, pki::Purpose::client, checkup);
+  identity.is_usable = check_client_ids(setup.clients, identity, checkup) && identity.is_usable;
+  const auto items = read_state_file(setup, "items.tsv");
+  const Reached reached = check_reachability(
+      setup, identity, items ? sha256_hex(std::as_bytes(std::span(*items))) : "", checkup);
+  if (reached.server_certificate) identity.dates.push_back(*reached.server_certificate);
+  check_clock(identity.dates, checkup);
+  const KnownTerms terms = find_terms(setup, identity, reached, items);
+  const CheckedData data = check_data(setup, terms, checkup);
+  check_state(setup, terms, reached, data, checkup);
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,216 @@
+#include "apps/doctor/data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "apps/text.hpp"
+#include "fedhur/data/catalogue.hpp"
+#include "fedhur/data/detect.hpp"
+#include "fedhur/data/stored_file.hpp"
+#include "fedhur/experiment/prepare_data.hpp"
+
+namespace fedhur::apps {
+namespace {
+using experiment::DataConfig;
+constexpr const char* kData = "data";
+constexpr const char* kItems = "items";
+constexpr const char* kUsers = "users";
+
+// As a site merges its own settings with the server's; without these, only those about data can be
+// told right from wrong.
+DataConfig read_site_settings(const ClientSetup& setup, const KnownTerms& terms,
+                              ConfigTable& table) {
+  table = setup.settings.to_table();
+  if (!terms.settings) return experiment::read_data_config(table);
+  experiment::add_toml_text(table, *terms.settings, "the server's settings");
+  if (setup.has_whole_data && !table.contains("clients.count") && terms.num_clients > 0) {
+    table.set("clients.count", static_cast<std::int64_t>(terms.num_clients), "the server");
+  }
+  return experiment::read_experiment_config(table).data;
+}
+
+// "csv" for a file whose format is found out.
+std::string format_of(const DataConfig& config) {
+  if (config.path == experiment::kSynthetic) return "built-in";
+  data::Format format = config.load.format;
+  if (format == data::Format::automatic) {
+    const std::string text = data::text_of(data::read_stored_file(config.path), config.path);
+    format = data::detect_format(config.path, text, config.load);
+  }
+  return fedhur::name_of(format);
+}
+
+// How many rows are bad, if the others are good.
+std::optional<std::int64_t> count_bad_rows(DataConfig config) {
+  if (config.load.skip_bad_rows) return std::nullopt;
+  config.load.skip_bad_rows = true;
+  try {
+    return experiment::load_dataset(config).skipped_rows;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<data::Dataset> load_for_check(const DataConfig& config, Checkup& checkup) {
+  try {
+    const std::string format = format_of(config);
+    data::Dataset dataset = experiment::load_dataset(config);
+    const std::string found =
+        fmt::format("{}: {}, {} rows of {} users and {} items", config.path, format,
+                    format_count(static_cast<std::int64_t>(dataset.interactions.size())),
+                    format_count(dataset.num_users()), format_count(dataset.num_items()));
+    if (dataset.skipped_rows == 0) {
+      checkup.ok(kData, found);
+    } else {
+      checkup.warn(
+          kData,
+          fmt::format("{}; {} bad rows are left out", found, format_count(dataset.skipped_rows)),
+          "'fedhur data inspect' without --skip-bad-rows names the first of them");
+    }
+    return dataset;
+  } catch (const Error& error) {
+    const auto bad_rows = count_bad_rows(config);
+    if (bad_rows) {
+      checkup.fail(ExitCode::bad_data, kData,
+                   fmt::format("{}; {} bad rows in all", error.what(), format_count(*bad_rows)),
+                   "correct these rows, or leave them out with --skip-bad-rows");
+    } else {
+      checkup.fail(ExitCode::bad_data, kData, error.what(),
+                   "correct --data or the file; --format NAME says what it is, and 'fedhur data "
+                   "inspect FILE' looks into it");
+    }
+    return std::nullopt;
+  }
+}
+
+struct UnknownItems {
+  std::int64_t items = 0;
+  std::int64_t rows = 0;
+  std::string first;
+};
+
+UnknownItems find_unknown(const data::Dataset& dataset, const data::Catalogue& catalogue) {
+  const std::unordered_set<std::string_view> known(catalogue.names.begin(), catalogue.names.end());
+  UnknownItems unknown;
+  std::vector<bool> is_unknown;
+  for (const std::string& name : dataset.item_names) {
+    is_unknown.push_back(!known.contains(name));
+    if (!is_unknown.back()) continue;
+    if (unknown.items == 0) unknown.first = name;
+    ++unknown.items;
+  }
+  for (const data::Interaction& row : dataset.interactions) {
+    if (is_unknown[static_cast<std::size_t>(row.item)]) ++unknown.rows;
+  }
+  return unknown;
+}
+
+void check_whole_items(const data::Dataset& dataset, const data::Catalogue& catalogue,
+                       const std::string& source, Checkup& checkup) {
+  if (dataset.item_names == catalogue.names) {
+    return checkup.ok(kItems, fmt::format("those of the catalogue, in its order ({})", source));
+  }
+  checkup.fail(
+      ExitCode::bad_data, kItems,
+      fmt::format("the data have other items than the catalogue, or in another order ({})", source),
+      "with --whole all sites and the catalogue are made from the same file: 'fedhur data "
+      "items' for the server, or leave --whole out");
+}
+
+void check_own_items(const data::Dataset& dataset, const data::Catalogue& catalogue,
+                     const KnownTerms& terms, bool skips_unknown, Checkup& checkup) {
+  const UnknownItems unknown = find_unknown(dataset, catalogue);
+  if (unknown.items == 0) {
+    return checkup.ok(
+        kItems,
+        fmt::format("all {} are among the catalogue's {} ({})", format_count(dataset.num_items()),
+                    format_count(static_cast<std::int64_t>(catalogue.names.size())), terms.source));
+  }
+  const std::string found =
+      fmt::format("{} items, such as '{}', with {} rows are not in the catalogue of {} ({})",
+                  format_count(unknown.items), unknown.first, format_count(unknown.rows),
+                  format_count(static_cast<std::int64_t>(catalogue.names.size())), terms.source);
+  const bool is_all = unknown.rows == static_cast<std::int64_t>(dataset.interactions.size());
+  if (skips_unknown && !is_all) {
+    return checkup.warn(kItems, found + ": these rows are left out",
+                        "if they matter, have the server's operator add the items for the next "
+                        "run");
+  }
+  checkup.fail(ExitCode::bad_data, kItems, found,
+               is_all ? "look whether --data is the right file, and names items as the catalogue "
+                        "does"
+                      : "leave these rows out with --skip-unknown-items, or have the server's "
+                        "operator add the items and begin a new run");
+}
+
+void check_items(const ClientSetup& setup, const data::Dataset& dataset, const KnownTerms& terms,
+                 Index& num_items, Checkup& checkup) {
+  if (!terms.catalogue) {
+    return checkup.skip(
+        kItems, fmt::format("neither the server nor {} has told the catalogue yet", setup.state));
+  }
+  try {
+    const data::Catalogue catalogue = data::parse_catalogue(*terms.catalogue, terms.source);
+    num_items = static_cast<Index>(catalogue.names.size());
+    if (setup.has_whole_data) return check_whole_items(dataset, catalogue, terms.source, checkup);
+    check_own_items(dataset, catalogue, terms, setup.skips_unknown_items, checkup);
+  } catch (const DataError& error) {
+    checkup.fail(ExitCode::bad_data, kItems, error.what(), "make the catalogue anew at the server");
+  }
+}
+
+// Whether the users can be divided among the clients of this site.
+void check_users(const data::Dataset& dataset, const std::vector<ClientId>& clients,
+                 Checkup& checkup) {
+  const auto num_clients = static_cast<Index>(clients.size());
+  const auto stranger = std::ranges::find_if(dataset.user_clients, [&](ClientId client) {
+    return std::ranges::find(clients, client) == clients.end();
+  });
+  if (stranger != dataset.user_clients.end()) {
+    return checkup.fail(ExitCode::bad_data, kUsers,
+                        fmt::format("the file has users of client {}, which this site does not "
+                                    "host",
+                                    index_of(*stranger)),
+                        "leave these users out of the file, or host that client with --clients");
+  }
+  if (!dataset.user_clients.empty()) {
+    return checkup.ok(kUsers, fmt::format("{}, divided among clients as the file says",
+                                          format_count(dataset.num_users())));
+  }
+  if (dataset.num_users() < num_clients) {
+    return checkup.fail(
+        ExitCode::wrong_usage, kUsers,
+        fmt::format("{} users are too few for {} clients", dataset.num_users(), num_clients),
+        "host fewer clients with --clients: each needs a user");
+  }
+  checkup.ok(kUsers, fmt::format("{} for {} clients", format_count(dataset.num_users()),
+                                 format_count(num_clients)));
+}
+}  // namespace
+
+CheckedData check_data(const ClientSetup& setup, const KnownTerms& terms, Checkup& checkup) {
+  CheckedData checked;
+  if (setup.settings.data.empty()) {
+    checkup.fail(ExitCode::wrong_usage, kData, "--data is missing",
+                 "add --data PATH, the file with this site's interactions");
+    return checked;
+  }
+  DataConfig config;
+  try {
+    config = read_site_settings(setup, terms, checked.table);
+  } catch (const Error& error) {
+    checkup.fail(ExitCode::wrong_usage, "settings", error.what(),
+                 "'fedhur client --help' explains the flags, docs/settings.md the settings");
+    return checked;
+  }
+  const auto dataset = load_for_check(config, checkup);
+  if (!dataset) return checked;
+  checked.num_items = dataset->num_items();
+  check_items(setup, *dataset, terms, checked.num_items, checkup);
+  if (!setup.has_whole_data && !terms.clients.empty())
+    check_users(*dataset, terms.clients, checkup);
+  return checked;
+}
+}  // namespace fedhur::apps

@@ -1,0 +1,392 @@
+#include "apps/doctor/network.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "apps/doctor/sockets.hpp"
+#include "apps/text.hpp"
+#include "fedhur/base/error.hpp"
+#include "fedhur/experiment/manifest.hpp"
+#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/tls_probe.hpp"
+
+namespace fedhur::apps {
+namespace {
+using std::chrono::milliseconds;
+constexpr milliseconds kStepPatience{4'000};    // for a name, a connection, a handshake
+constexpr milliseconds kHelloPatience{10'000};  // the server may send its catalogue
+constexpr const char* kListening = "listening";
+constexpr const char* kServerName = "server name";
+constexpr const char* kConnection = "connection";
+constexpr const char* kTls = "TLS";
+constexpr const char* kFederation = "federation";
+
+// The address of a flag; nothing, after saying so, if it is none or must not be used.
+std::optional<transport::Address> read_address(const std::string& text, const char* name,
+                                               bool is_insecure, Checkup& checkup) {
+  try {
+    transport::check_security(text, is_insecure ? transport::Security() : transport::TlsFiles());
+    return transport::parse_address(text);
+  } catch (const ConfigError& error) {
+    checkup.fail(ExitCode::wrong_usage, name, error.what(),
+                 is_insecure ? "use 127.0.0.1:PORT on a single machine, and certificates between "
+                               "machines"
+                             : "write a name or an IP address, a colon and a port, such as "
+                               "fl.example.org:8470");
+    return std::nullopt;
+  }
+}
+
+std::string mend_for_bind(int error, const std::string& flag) {
+  switch (error) {
+    case EADDRINUSE:
+      return fmt::format(
+          "maybe this server runs already; 'ss -ltnp' tells who listens; otherwise "
+          "choose another port with {}",
+          flag);
+    case EACCES:
+      return fmt::format(
+          "ports below 1024 are for root, or for a service with "
+          "AmbientCapabilities=CAP_NET_BIND_SERVICE: choose a higher one with {}",
+          flag);
+    case EADDRNOTAVAIL:
+      return fmt::format(
+          "choose one of this machine's addresses with {}: {}, or 0.0.0.0 for all "
+          "of them",
+          flag, fmt::join(own_addresses(), ", "));
+    default:
+      return fmt::format("choose another address or port with {}", flag);
+  }
+}
+
+std::string describe_bind_problem(int error, const std::string& where) {
+  switch (error) {
+    case EADDRINUSE:
+      return fmt::format("{} is taken: another program listens there", where);
+    case EACCES:
+      return fmt::format("{}: this user may not take that port", where);
+    case EADDRNOTAVAIL:
+      return fmt::format("{} is no address of this machine", where);
+    default:
+      return fmt::format("{}: {}", where, std::strerror(error));
+  }
+}
+
+void check_port(const transport::Address& address, const char* name, const char* flag,
+                ExitCode code, Checkup& checkup) {
+  Resolved resolved = resolve_name(address, kStepPatience);
+  if (address.host == "0.0.0.0") {  // gRPC takes the port for both protocols then
+    const Resolved both = resolve_name({.host = "::", .port = address.port}, kStepPatience);
+    resolved.addresses.insert(resolved.addresses.end(), both.addresses.begin(),
+                              both.addresses.end());
+  }
+  if (resolved.addresses.empty()) {
+    return checkup.fail(code, name, fmt::format("{}: {}", address.host, resolved.problem),
+                        fmt::format("choose an address of this machine with {}: {}", flag,
+                                    fmt::join(own_addresses(), ", ")));
+  }
+  for (const SocketAddress& candidate : resolved.addresses) {
+    const int error = try_to_bind(candidate);
+    if (error == 0 || error == EAFNOSUPPORT) continue;
+    return checkup.fail(code, name, describe_bind_problem(error, to_text(candidate)),
+                        mend_for_bind(error, flag));
+  }
+  checkup.ok(name, address.port == 0
+                       ? fmt::format("{}: any port that is free; sites have to be told which",
+                                     address.host)
+                       : fmt::format("{} is free", to_text(resolved.addresses.front())));
+}
+
+// gRPC goes through a proxy that the environment names, but not to this machine itself.
+std::string find_proxy(const std::string& host) {
+  if (transport::is_loopback(host)) return "";
+  for (const char* name : {"no_grpc_proxy", "no_proxy"}) {
+    const char* const value = std::getenv(name);
+    if (value == nullptr) continue;
+    const std::string list(value);
+    for (std::size_t first = 0; first <= list.size();) {
+      const std::size_t end = std::min(list.find(',', first), list.size());
+      const std::string ending = list.substr(first, end - first);
+      if (!ending.empty() && host.ends_with(ending)) return "";
+      first = end + 1;
+    }
+    break;  // the first that is set counts
+  }
+  for (const char* name : {"grpc_proxy", "https_proxy", "http_proxy"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return fmt::format("{}={}", name, value);
+  }
+  return "";
+}
+
+std::string describe_connect_problem(int error, const std::string& where) {
+  switch (error) {
+    case ECONNREFUSED:
+      return fmt::format("{} refuses connections: nobody listens there", where);
+    case ETIMEDOUT:
+      return fmt::format("{} does not answer within {} s", where, kStepPatience.count() / 1000);
+    default:
+      return fmt::format("{}: {}", where, std::strerror(error));
+  }
+}
+
+std::string mend_for_connect(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return "start 'fedhur server' there, or correct the port of --server; a firewall may refuse "
+             "as well";
+    case ETIMEDOUT:
+      return "look whether that machine is on and the address is right; a firewall may swallow "
+             "what is sent to this port: ask for it to be opened";
+    default:
+      return "look whether this machine's network is up and has a way there";
+  }
+}
+
+// A connection to the first of the addresses that answers; nothing if none does.
+std::unique_ptr<Descriptor> check_connection(const Resolved& resolved, Checkup& checkup) {
+  int last_error = 0;
+  std::vector<std::string> problems;
+  for (const SocketAddress& address : resolved.addresses) {
+    Connected connected = connect_to(address, kStepPatience);
+    if (connected.error == 0) {
+      checkup.ok(kConnection,
+                 fmt::format("{} answers after {} ms", to_text(address), connected.took.count()));
+      return std::move(connected.socket);
+    }
+    // A refusal tells more than that there is no way by another protocol.
+    if (last_error == 0 || connected.error == ECONNREFUSED) last_error = connected.error;
+    problems.push_back(describe_connect_problem(connected.error, to_text(address)));
+  }
+  checkup.fail(ExitCode::federation_failure, kConnection,
+               fmt::format("{}", fmt::join(problems, "; ")), mend_for_connect(last_error));
+  return nullptr;
+}
+
+std::string mend_for_tls(const transport::TlsProbe& probe, const std::string& host,
+                         bool has_ended) {
+  using End = transport::TlsProbe::End;
+  switch (probe.end) {
+    case End::distrusted:
+      return has_ended ? "if this machine's clock is right, the server's operator has to renew its "
+                         "certificate: fedhur pki renew ca server.crt"
+                       : "give --ca the ca.crt of the CA that has issued the server's certificate; "
+                         "if that is what it is, somebody else answers at this address";
+    case End::other_host:
+      return fmt::format(
+          "name the server in --server as its certificate does, or have the CA issue "
+          "one for this name, too: fedhur pki issue ca --server {}",
+          host);
+    case End::refused:
+      return "the server trusts another CA, or this site's certificate has ended or is missing: "
+             "its "
+             "log says more";
+    case End::no_tls:
+      return "look whether --server has the port of 'fedhur server', and whether that was started "
+             "with --insecure, for one machine alone";
+    case End::silent:
+    case End::accepted:
+      break;
+  }
+  return "look whether --server has the port of 'fedhur server'; a firewall between may hold "
+         "encrypted connections up";
+}
+
+const char* describe_tls_end(transport::TlsProbe::End end) {
+  using End = transport::TlsProbe::End;
+  switch (end) {
+    case End::distrusted:
+    case End::other_host:
+      return "this site does not trust the server";
+    case End::refused:
+      return "this site trusts the server, but not the other way round";
+    case End::no_tls:
+    case End::silent:
+    case End::accepted:
+      break;
+  }
+  return "no TLS connection";
+}
+
+void check_tls(int socket, const transport::Address& address, const CheckedIdentity& identity,
+               Reached& reached, Checkup& checkup) {
+  transport::TlsProbe probe;
+  std::optional<pki::CertificateInfo> server;
+  try {
+    probe = transport::probe_tls(socket, address.host, identity.texts, kStepPatience);
+  } catch (const Error& error) {  // such as a key that OpenSSL finds too weak
+    return checkup.fail(ExitCode::federation_failure, kTls, error.what(),
+                        "have the CA issue a new certificate and key: fedhur pki issue");
+  }
+  try {
+    if (!probe.certificate.empty()) server = pki::read_certificate(probe.certificate);
+  } catch (const DataError&) {  // the probe has said so
+  }
+  if (server) {
+    reached.server_certificate = {.name = "the server's certificate", .begin = server->not_before};
+  }
+  if (probe.end == transport::TlsProbe::End::accepted && server) {
+    return checkup.ok(
+        kTls, fmt::format("TLS 1.3; the server is {} for {}, until {}", server->name,
+                          fmt::join(server->hosts, ", "), pki::format_time(server->not_after)));
+  }
+  const bool has_ended = server && server->not_after < transport::current_time();
+  checkup.fail(ExitCode::federation_failure, kTls,
+               fmt::format("{}: {}", describe_tls_end(probe.end), probe.reason),
+               mend_for_tls(probe, address.host, has_ended));
+}
+
+// What went wrong at the first try; the link itself would go on trying.
+class FirstTrouble {
+ public:
+  void note(transport::Severity severity, const std::string& message) {
+    if (severity != transport::Severity::warning) return;
+    const std::lock_guard lock(mutex_);
+    if (message_.empty()) message_ = message;
+  }
+  [[nodiscard]] std::string message() const {
+    const std::lock_guard lock(mutex_);
+    return message_.substr(0, message_.rfind("; trying again"));
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string message_;
+};
+
+std::string describe_welcome(const transport::Welcome& welcome) {
+  std::vector<pki::ClientRange> clients;
+  for (const ClientId client : welcome.clients) {
+    clients.push_back({.first = index_of(client), .last = index_of(client)});
+  }
+  return fmt::format(
+      "the server speaks the same protocol and welcomes this site: run {} of {} "
+      "clients, of which this site may host {}",
+      printable(welcome.run_id), welcome.num_clients, pki::to_text(clients));
+}
+
+std::string mend_for_refusal(std::string_view words) {
+  if (words.find("revoked") != std::string_view::npos) {
+    return "make a new key and have the CA sign it: fedhur pki request --name SITE";
+  }
+  return "these are the server's own words: mend here what they name, or ask its operator";
+}
+
+void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reached& reached,
+                 Checkup& checkup) {
+  FirstTrouble trouble;
+  const transport::NetworkLog tell = [&](transport::Severity severity, const std::string& message) {
+    trouble.note(severity, message);
+  };
+  const auto end = std::chrono::steady_clock::now() + kHelloPatience;
+  const auto has_trouble = [&] {
+    return !trouble.message().empty() || std::chrono::steady_clock::now() > end;
+  };
+  try {
+    transport::SiteConfig config;
+    config.server = setup.server;
+    config.security = to_security(setup.identity);
+    if (!setup.clients.empty()) {
+      config.clients = clients_in(pki::parse_client_ranges(setup.clients));
+    }
+    config.software = "fedhur " + experiment::version() + " doctor";
+    config.catalogue_sha256 = items_sha256;
+    transport::GrpcSite site(config, tell);
+    reached.welcome = site.connect(has_trouble);
+  } catch (const Error& error) {  // a refusal, with the server's own words
+    return checkup.fail(ExitCode::federation_failure, kFederation, error.what(),
+                        mend_for_refusal(error.what()));
+  }
+  if (reached.welcome) return checkup.ok(kFederation, describe_welcome(*reached.welcome));
+  const std::string why = trouble.message();
+  checkup.fail(ExitCode::federation_failure, kFederation,
+               why.empty() ? fmt::format("{} has not welcomed this site within {} s", setup.server,
+                                         kHelloPatience.count() / 1000)
+                           : why,
+               setup.identity.is_insecure
+                   ? "look whether the port is that of 'fedhur server'; one with certificates "
+                     "wants --ca, --cert and --key instead of --insecure"
+                   : "the server's log says more");
+}
+
+// By the steps that a connection takes; false if the next one makes no sense.
+bool check_way(const transport::Address& address, const CheckedIdentity& identity, bool is_insecure,
+               Reached& reached, Checkup& checkup) {
+  const Resolved resolved = resolve_name(address, kStepPatience);
+  if (resolved.addresses.empty()) {
+    checkup.fail(ExitCode::federation_failure, kServerName,
+                 fmt::format("{}: {}", address.host, resolved.problem),
+                 "correct the host of --server, or ask whoever looks after names (DNS, /etc/hosts) "
+                 "here");
+    return false;
+  }
+  std::vector<std::string> addresses;
+  for (const SocketAddress& found : resolved.addresses) addresses.push_back(to_text(found));
+  checkup.ok(kServerName, fmt::format("{} is {}", address.host, fmt::join(addresses, ", ")));
+  const auto socket = check_connection(resolved, checkup);
+  if (!socket) return false;
+  if (is_insecure) return true;
+  if (identity.texts.ca.empty()) {
+    checkup.skip(kTls, "without the CA's certificate no server can be trusted");
+    return false;
+  }
+  check_tls(socket->get(), address, identity, reached, checkup);
+  return checkup.findings().back().health == Health::ok;
+}
+}  // namespace
+
+void check_listening(const ServerFlags& setup, Checkup& checkup) {
+  const auto address =
+      read_address(listening_address(setup), kListening, setup.identity.is_insecure, checkup);
+  if (address) {
+    check_port(*address, kListening, "--listen", ExitCode::federation_failure, checkup);
+  }
+  if (!setup.monitor) return;
+  constexpr const char* kMonitor = "monitor";
+  if (*setup.monitor < 0 || *setup.monitor > 65535) {
+    return checkup.fail(
+        ExitCode::wrong_usage, kMonitor,
+        fmt::format("--monitor {}: expected a number from 0 to 65535", *setup.monitor),
+        "choose another port with --monitor, or 0 for any that is free");
+  }
+  check_port({.host = "127.0.0.1", .port = static_cast<int>(*setup.monitor)}, kMonitor, "--monitor",
+             ExitCode::wrong_usage, checkup);
+}
+
+Reached check_reachability(const ClientSetup& setup, const CheckedIdentity& identity,
+                           const std::string& items_sha256, Checkup& checkup) {
+  Reached reached;
+  const bool is_insecure = setup.identity.is_insecure;
+  if (setup.server.empty()) {
+    checkup.fail(ExitCode::wrong_usage, kServerName, "--server is missing",
+                 "add --server HOST:PORT, such as --server fl.example.org:8470");
+    return reached;
+  }
+  const auto address = read_address(setup.server, kServerName, is_insecure, checkup);
+  if (!address) return reached;
+  const std::string proxy = find_proxy(address->host);
+  if (!proxy.empty()) {
+    checkup.skip(
+        kConnection,
+        fmt::format("{}: fedhur goes through that proxy, which hides the steps of the way", proxy));
+  } else if (!check_way(*address, identity, is_insecure, reached, checkup)) {
+    checkup.skip(kFederation, "there is no good connection to the server to ask over");
+    return reached;
+  }
+  if (!identity.is_usable) {
+    checkup.skip(kFederation,
+                 "this site's identity has problems, which the server would "
+                 "only repeat");
+    return reached;
+  }
+  check_hello(setup, items_sha256, reached, checkup);
+  return reached;
+}
+}  // namespace fedhur::apps

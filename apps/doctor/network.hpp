@@ -1,0 +1,24 @@
+// Whether the two ends can come together: where a server listens, how a site gets there.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/doctor/certificates.hpp"
+#include "apps/doctor/flags.hpp"
+#include "fedhur/transport/grpc/welcome.hpp"
+
+namespace fedhur::apps {
+// That a server can take its port, and that of --monitor.
+void check_listening(const ServerFlags& setup, Checkup& checkup);
+
+struct Reached {
+  std::optional<transport::Welcome> welcome = {};     // what the server says of its run
+  std::optional<DatedThing> server_certificate = {};  // seen in a handshake
+};
+// The way to the server: name, connection, TLS, and whether it takes this site. The server answers
+// a site that asks and leaves; it counts as connected only once it says that it is ready to work,
+// which this does not. `items` is the catalogue that the site has already, if any.
+[[nodiscard]] Reached check_reachability(const ClientSetup& setup, const CheckedIdentity& identity,
+                                         const std::string& items_sha256, Checkup& checkup);
+}  // namespace fedhur::apps

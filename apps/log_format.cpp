@@ -1,0 +1,64 @@
+#include "apps/log_format.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "apps/failure.hpp"
+#include "apps/output.hpp"
+
+namespace fedhur::apps {
+namespace {
+constexpr std::string_view kProgram = "fedhur: ";  // before what is said to people
+
+// In UTC, whatever the machine's zone: lines of several machines are put side by side.
+std::string current_timestamp() {
+  const auto now = std::chrono::system_clock::now();
+  const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}+00:00",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), since.count() % 1000);
+}
+}  // namespace
+
+void add_log_format_flag(CLI::App& app, LogFormat& format) {
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&format](const std::string& name) {
+           format = name == "json" ? LogFormat::json : LogFormat::text;
+         },
+         "Lines of the log: text, or json with an object per line (text)")
+      ->type_name("NAME")
+      ->check([](const std::string& name) {
+        const bool is_known = name == "text" || name == "json";
+        return is_known ? "" : fmt::format("expected text or json, found '{}'", name);
+      });
+}
+
+std::string to_json_line(std::string_view level, std::string_view message,
+                         const LogFields& fields) {
+  LogFields line = {{"time", current_timestamp()}, {"level", level}, {"message", message}};
+  if (!fields.empty()) line.update(fields);
+  return line.dump(-1, ' ', false, LogFields::error_handler_t::replace);
+}
+
+void say_line(LogFormat format, const std::string& line) {
+  if (format == LogFormat::text) return say(line + "\n");
+  std::string_view message = line;
+  if (message.starts_with(kProgram)) message.remove_prefix(kProgram.size());
+  say(to_json_line("info", message) + "\n");
+}
+
+int tell_failures(LogFormat format, const std::function<int()>& work) {
+  if (format == LogFormat::text) return work();
+  try {
+    return work();
+  } catch (const ReaderLeft&) {
+    throw;  // no failure
+  } catch (const std::exception& error) {
+    const Failure failure = failure_of(error);
+    say(to_json_line("error", failure.what) + "\n");
+    return failure.code;
+  }
+}
+}  // namespace fedhur::apps

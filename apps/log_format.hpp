@@ -1,0 +1,29 @@
+// How a command that works for hours says what it does: lines for people, or for programs.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace fedhur::apps {
+enum class LogFormat : std::uint8_t { text, json };
+// What a line is about, for programs: {"round", 3}. Lines for people leave it out.
+using LogFields = nlohmann::ordered_json;
+
+// --log-format text|json.
+void add_log_format_flag(CLI::App& app, LogFormat& format);
+
+// {"time":"2026-11-17T19:40:00.123+00:00","level":"info","message":"...", ...}, without a line end.
+// Bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string to_json_line(std::string_view level, std::string_view message,
+                                       const LogFields& fields = {});
+
+// One line on standard error that belongs to no log.
+void say_line(LogFormat format, const std::string& line);
+
+// Calls `work`. With json a failure becomes a line here, and the exit code that main would give;
+// with text it is left to main.
+[[nodiscard]] int tell_failures(LogFormat format, const std::function<int()>& work);
+}  // namespace fedhur::apps
