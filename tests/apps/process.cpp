@@ -86,15 +86,25 @@ Finished Workplace::train(const std::string& run, const Arguments& more) const {
   return fedhur(Arguments{"train", "--out", run} + small_settings() + more);
 }
 
+std::string Workplace::get(const std::string& url, const std::string& host) const {
+  write("get.py",
+        "import sys,urllib.request,urllib.error\n"
+        "r=urllib.request.Request(sys.argv[1],headers={'Host':sys.argv[2]} if sys.argv[2] else "
+        "{})\n"
+        "try:\n  a=urllib.request.urlopen(r);print(a.status,a.read().decode())\n"
+        "except urllib.error.HTTPError as e:\n  print(e.code,e.read().decode())\n");
+  return shell("no_proxy='*' python3 get.py '" + url + "' '" + host + "'").out;
+}
+
 void DrawingTest::SetUp() {
   if (place_.shell("command -v gnuplot").exit_code != 0) {
     GTEST_SKIP() << "gnuplot is missing; tools/setup --test installs it";
   }
 }
 
-Process::Process(const Workplace& place, const Arguments& arguments)
-    : out_(place / "out.txt"),
-      err_(place / "err.txt"),
+Process::Process(const Workplace& place, const Arguments& arguments, const std::string& name)
+    : out_(place / (name + "out.txt")),
+      err_(place / (name + "err.txt")),
       pid_(spawn(Arguments{FEDHUR_BINARY} + arguments, place.path(), out_, err_)) {}
 
 Process::~Process() {
@@ -110,8 +120,7 @@ bool Process::wait_for_message(const std::string& text) {
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (std::chrono::steady_clock::now() < deadline) {
     if (errors().find(text) != std::string::npos) return true;
-    if (!has_ended_) has_ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
-    if (has_ended_) return errors().find(text) != std::string::npos;
+    if (has_ended()) return errors().find(text) != std::string::npos;
     std::this_thread::sleep_for(1ms);
   }
   return false;
@@ -119,7 +128,18 @@ bool Process::wait_for_message(const std::string& text) {
 
 void Process::send(int signal) const { ASSERT_EQ(::kill(pid_, signal), 0); }
 
+bool Process::has_ended() {
+  if (!has_ended_) has_ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
+  return has_ended_;
+}
+
 Finished Process::wait() {
+  using namespace std::chrono_literals;
+  const auto deadline = std::chrono::steady_clock::now() + 120s;
+  while (!has_ended() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+  }
+  if (!has_ended()) send(SIGKILL);
   if (!has_ended_) has_ended_ = ::waitpid(pid_, &status_, 0) == pid_;
   return {exit_code_of(status_), read_text(out_), errors()};
 }

@@ -17,7 +17,9 @@ using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 using Arguments = std::vector<std::string>;
@@ -46,6 +48,8 @@ class Workplace {
   [[nodiscard]] Finished shell(const std::string& command) const;
   // fedhur train with --out `run` on a small synthetic data set; `more` comes last.
   [[nodiscard]] Finished train(const std::string& run, const Arguments& more = {}) const;
+  // What a web server says: "200 ..." with the body, whatever the status.
+  [[nodiscard]] std::string get(const std::string& url, const std::string& host = "") const;
 
  private:
   TempFolder folder_;
@@ -58,10 +62,10 @@ class DrawingTest : public testing::Test {
   Workplace place_;
 };
 
-// fedhur, still running.
+// fedhur, still running. What it says is in <name>out.txt and <name>err.txt of the place.
 class Process {
  public:
-  Process(const Workplace& place, const Arguments& arguments);
+  Process(const Workplace& place, const Arguments& arguments, const std::string& name = "");
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -69,10 +73,12 @@ class Process {
   // Until standard error holds the text; false if the process ends (or a minute passes) before.
   [[nodiscard]] bool wait_for_message(const std::string& text);
   void send(int signal) const;
+  // Until it ends; killed if that takes longer than any test may.
   [[nodiscard]] Finished wait();
+  [[nodiscard]] bool has_ended();
+  [[nodiscard]] std::string errors() const;  // so far
 
  private:
-  [[nodiscard]] std::string errors() const;
   std::filesystem::path out_;
   std::filesystem::path err_;
   pid_t pid_ = -1;
