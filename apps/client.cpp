@@ -18,7 +18,6 @@
 #include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/pki/client_ranges.hpp"
 #include "fedhur/transport/grpc/grpc_log.hpp"
 #include "fedhur/transport/grpc/grpc_site.hpp"
 
@@ -41,21 +40,6 @@ struct ClientFlags {
   LogFormat log_format = LogFormat::text;
 };
 
-std::vector<ClientId> parse_clients(const std::string& text) {
-  std::vector<ClientId> clients;
-  if (text.empty()) return clients;
-  for (const pki::ClientRange& range : pki::parse_client_ranges(text)) {
-    if (range.last >= experiment::kMostClients) {
-      throw ConfigError(
-          fmt::format("--clients {}: no federation has a client {}", text, range.last));
-    }
-    for (Index client = range.first; client <= range.last; ++client) {
-      clients.push_back(client_id(client));
-    }
-  }
-  return clients;
-}
-
 fs::path items_file(const ClientFlags& flags) { return fs::path(flags.state) / "items.tsv"; }
 
 // What the site has from an earlier connection; nothing if it has none.
@@ -68,7 +52,7 @@ transport::SiteConfig carrier_config(const ClientFlags& flags) {
   transport::SiteConfig config;
   config.server = flags.server;
   config.security = to_security(flags.identity);
-  config.clients = parse_clients(flags.clients);
+  config.clients = clients_in(parse_clients(flags.clients));
   config.software = "fedhur " + experiment::version();
   if (const auto items = known_items(flags)) {
     config.catalogue_sha256 = sha256_hex(std::as_bytes(std::span(*items)));

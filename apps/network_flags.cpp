@@ -1,8 +1,12 @@
 #include "apps/network_flags.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/experiment/federation_config.hpp"
 
 namespace fedhur::apps {
 void add_identity_flags(CLI::App& app, IdentityFlags& flags, bool is_server) {
@@ -36,10 +40,22 @@ transport::Security to_security(const IdentityFlags& flags) {
   return files;
 }
 
+std::vector<pki::ClientRange> parse_clients(const std::string& text) {
+  if (text.empty()) return {};
+  std::vector<pki::ClientRange> ranges = pki::parse_client_ranges(text);
+  for (const pki::ClientRange& range : ranges) {
+    if (range.last < experiment::kMostClients) continue;
+    throw ConfigError(fmt::format("--clients {}: no federation has a client {}", text, range.last));
+  }
+  return ranges;
+}
+
 std::vector<ClientId> clients_in(const std::vector<pki::ClientRange>& ranges) {
   std::vector<ClientId> clients;
   for (const pki::ClientRange& range : ranges) {
-    for (Index client = range.first; client <= range.last; ++client) {
+    // A certificate may name more than any federation has.
+    const Index last = std::min(range.last, experiment::kMostClients - 1);
+    for (Index client = range.first; client <= last; ++client) {
       clients.push_back(client_id(client));
     }
   }

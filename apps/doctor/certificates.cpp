@@ -307,7 +307,7 @@ bool check_client_ids(const std::string& clients, const CheckedIdentity& identit
   };
   std::vector<pki::ClientRange> wanted;
   try {
-    if (!clients.empty()) wanted = pki::parse_client_ranges(clients);
+    wanted = parse_clients(clients);
   } catch (const ConfigError& error) {
     return fail(error.what(), "correct --clients, such as --clients 0-24");
   }

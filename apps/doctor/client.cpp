@@ -37,7 +37,7 @@ std::vector<ClientId> hosted_clients(const ClientSetup& setup, const CheckedIden
                                      const Reached& reached) {
   if (reached.welcome) return reached.welcome->clients;
   try {
-    if (!setup.clients.empty()) return clients_in(pki::parse_client_ranges(setup.clients));
+    if (!setup.clients.empty()) return clients_in(parse_clients(setup.clients));
   } catch (const ConfigError&) {  // said before
     return {};
   }

@@ -293,9 +293,7 @@ void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reac
     transport::SiteConfig config;
     config.server = setup.server;
     config.security = to_security(setup.identity);
-    if (!setup.clients.empty()) {
-      config.clients = clients_in(pki::parse_client_ranges(setup.clients));
-    }
+    config.clients = clients_in(parse_clients(setup.clients));
     config.software = "fedhur " + experiment::version() + " doctor";
     config.catalogue_sha256 = items_sha256;
     transport::GrpcSite site(config, tell);
