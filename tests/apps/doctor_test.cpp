@@ -388,7 +388,7 @@ TEST_F(Doctor, ReadsTheSettingsOfAServer) {
   expect_wrong(good + Arguments{"--quorum", "8"}, "federation.quorum = 8 (from --quorum)");
   expect_wrong(good + Arguments{"--deadline", "0"}, "federation.deadline_seconds");
   expect_wrong(without(good, "--clients"), "--clients is missing");
-  expect_wrong(without(good, "--items"), "federation.items");
+  expect_wrong(without(good, "--items"), "--items is missing");
   const Opinion hasty = examine(good + Arguments{"--deadline", "2"});
   EXPECT_EQ(hasty.exit_code, 0);
   expect_found(hasty, "settings", "warning", "within 2 s");
