@@ -5,7 +5,7 @@
 #include <limits>
 
 // One function, compiled for the baseline and for AVX2, chosen when the program starts. Sanitizers
-// do not like the indirect functions behind it, and clang builds are only for linting and fuzzing.
+// do not like the indirect functions behind it, and clang builds are only for checking.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FEDHUR_WIDE __attribute__((target_clones("arch=x86-64-v3", "default")))
@@ -18,13 +18,22 @@ namespace {
 // Sums run in this many lanes, twice, on every CPU; the compiler maps them to the registers it has.
 constexpr Index kLanes = 8;
 using Lanes = Real __attribute__((vector_size(kLanes * sizeof(Real))));
-// The same in memory, where rows start at any float.
+
+// In memory rows start at any float. clang forgets that of a type; g++ wants no vector by value.
+#if defined(__clang__)
+inline __attribute__((always_inline)) Lanes at(const Real* values) {
+  Lanes lanes;
+  __builtin_memcpy(&lanes, values, sizeof(lanes));
+  return lanes;
+}
+#else
 using LooseLanes =
     Real __attribute__((vector_size(kLanes * sizeof(Real)), aligned(alignof(Real)), may_alias));
 
 inline __attribute__((always_inline)) const LooseLanes& at(const Real* values) {
   return *reinterpret_cast<const LooseLanes*>(values);
 }
+#endif
 
 inline __attribute__((always_inline)) Real total(const Lanes& lanes) {
   return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +

@@ -122,10 +122,9 @@ std::vector<Message> spoiled_queries(const Message& query) {
 std::string describe(const Message& message) {
   std::string text = message.kind;
   for (const auto& [name, array] : message.arrays.entries()) {
+    text += " " + name;
     text += std::visit(
-        [&](const auto& matrix) {
-          return fmt::format(" {} {}x{}", name, matrix->rows(), matrix->cols());
-        },
+        [](const auto& matrix) { return fmt::format(" {}x{}", matrix->rows(), matrix->cols()); },
         array);
   }
   return text;

@@ -11,7 +11,7 @@
 #include "tests/support/method_run.hpp"
 #include "tests/support/unreliable_federation.hpp"
 
-namespace fedhur::methods {
+namespace fedhur::methods::influence_test {
 namespace {
 using tests::Assignments;
 using tests::Dense;
@@ -301,4 +301,4 @@ TEST_P(Honesty, IsNotBounded) {
   }
 }
 }  // namespace
-}  // namespace fedhur::methods
+}  // namespace fedhur::methods::influence_test

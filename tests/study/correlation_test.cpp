@@ -10,7 +10,7 @@
 #include "tests/support/support.hpp"
 #include "tests/support/temp_folder.hpp"
 
-namespace fedhur::study {
+namespace fedhur::study::correlation_test {
 namespace {
 using testing::Each;
 using testing::HasSubstr;
@@ -105,4 +105,4 @@ TEST(Correlation, IsComputedOnceAndLeavesNothingWhenStopped) {
   EXPECT_THROW((void)run_correlations(config, 1, {}, {}), DataError);
 }
 }  // namespace
-}  // namespace fedhur::study
+}  // namespace fedhur::study::correlation_test
