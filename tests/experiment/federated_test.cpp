@@ -358,12 +358,15 @@ TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
   }
   EXPECT_FALSE(fs::exists(folder_ / "server" / "model"));
 
-  // The same search finds all of it where it belongs.
+  // The same search finds it where it belongs; how much else is there depends on when states were
+  // saved.
   std::set<std::string> kinds;
   for (const auto& [name, bytes] : tests::files_below(folder_ / "site")) {
     for (const auto& [kind, example] : secrets.find_in(bytes)) kinds.insert(kind);
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"user id", "vector", "list of items"}));
+  for (const char* kind : {"user id", "vector", "list of items"}) {
+    EXPECT_TRUE(kinds.contains(kind)) << kind;
+  }
 }
 
 TEST_P(FederatedPrivacy, TheSearchFindsWhatIsSentOrWrittenByMistake) {
