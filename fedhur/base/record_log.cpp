@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -17,19 +18,21 @@
 
 namespace fedhur {
 namespace {
-constexpr std::uint32_t kRecordMagic = 0x32524846;  // "FHR2"
+constexpr std::uint32_t kRecordMagic = 0x33524846;  // "FHR3"
+constexpr std::uint32_t kEmptyMagic = 0x30524846;   // "FHR0"
 struct Header {
   std::uint32_t magic = kRecordMagic;
-  std::uint32_t reserved = 0;
+  std::uint32_t generation = 0;  // how often the log was cleared: what follows may be of before
   std::uint64_t size = 0;
-  std::array<std::byte, 8> checksum = {};  // of size and content
+  std::array<std::byte, 8> checksum = {};  // of generation, size and content
 };
 static_assert(sizeof(Header) == 24);
 
-std::array<std::byte, 8> record_checksum(std::uint64_t size, std::span<const std::byte> head,
+std::array<std::byte, 8> record_checksum(const Header& header, std::span<const std::byte> head,
                                          std::span<const std::byte> body) {
   Checksum checksum;
-  checksum.update(std::as_bytes(std::span(&size, 1)));
+  checksum.update(std::as_bytes(std::span(&header.generation, 1)));
+  checksum.update(std::as_bytes(std::span(&header.size, 1)));
   checksum.update(head);
   checksum.update(body);
   const Checksum::Digest digest = checksum.digest();
@@ -49,6 +52,7 @@ struct RecordLog::File {
   std::filesystem::path path;
   Descriptor file;
   off_t end = 0;  // of the last whole record
+  std::uint32_t generation = 0;
   std::vector<std::vector<std::byte>> records;
   std::mutex mutex;
 
@@ -68,6 +72,9 @@ struct RecordLog::File {
     if (::ftruncate(file.get(), end) != 0) fail("write");
     if (end == 0) sync_folder(path.parent_path());
   }
+  ~File() { (void)::ftruncate(file.get(), end); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
 
   [[noreturn]] void fail(const char* action) const {
     throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
@@ -79,13 +86,14 @@ struct RecordLog::File {
     while (size - end >= kHeader) {
       Header header;
       if (!read_at(end, std::as_writable_bytes(std::span(&header, 1)))) break;
-      if (header.magic != kRecordMagic || header.reserved != 0 ||
+      if (end == 0) generation = header.generation;
+      if (header.magic != kRecordMagic || header.generation != generation ||
           header.size > static_cast<std::uint64_t>(size - end - kHeader)) {
         break;
       }
       std::vector<std::byte> content(header.size);
       if (!read_at(end + kHeader, content)) break;
-      if (record_checksum(header.size, content, {}) != header.checksum) break;
+      if (record_checksum(header, content, {}) != header.checksum) break;
       end += kHeader + static_cast<off_t>(content.size());
       records.push_back(std::move(content));
     }
@@ -102,6 +110,13 @@ struct RecordLog::File {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
     return true;
+  }
+
+  // The disk may begin with it; sync() will have less to wait for.
+  void begin_sync([[maybe_unused]] off_t from, [[maybe_unused]] off_t to) const {
+#if defined(__linux__)
+    (void)::sync_file_range(file.get(), from, to - from, SYNC_FILE_RANGE_WRITE);
+#endif
   }
 
   void write_at(off_t& position, std::span<const std::byte> bytes) const {
@@ -128,14 +143,14 @@ std::vector<std::vector<std::byte>> RecordLog::take_records() {
 }
 
 void RecordLog::append(std::span<const std::byte> head, std::span<const std::byte> body) {
-  Header header;
-  header.size = head.size() + body.size();
-  header.checksum = record_checksum(header.size, head, body);
+  Header header{.generation = file_->generation, .size = head.size() + body.size()};
+  header.checksum = record_checksum(header, head, body);
   const std::lock_guard lock(file_->mutex);
   off_t position = file_->end;
   file_->write_at(position, std::as_bytes(std::span(&header, 1)));
   file_->write_at(position, head);
   file_->write_at(position, body);
+  file_->begin_sync(file_->end, position);
   file_->end = position;
 }
 
@@ -145,7 +160,18 @@ void RecordLog::sync() {
 
 void RecordLog::clear() {
   const std::lock_guard lock(file_->mutex);
-  if (::ftruncate(file_->file.get(), 0) != 0) file_->fail("write");
+  if (file_->end == 0) return;
+  const Header empty{.magic = kEmptyMagic, .generation = file_->generation + 1};
+  off_t position = 0;
+  file_->write_at(position, std::as_bytes(std::span(&empty, 1)));
+  file_->generation = empty.generation;
   file_->end = 0;
+}
+
+void RecordLog::rename(const std::filesystem::path& path) {
+  const std::lock_guard lock(file_->mutex);
+  if (::rename(file_->path.c_str(), path.c_str()) != 0) file_->fail("rename");
+  file_->path = path;
+  sync_folder(path.parent_path());
 }
 }  // namespace fedhur

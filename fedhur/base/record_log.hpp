@@ -23,7 +23,12 @@ class RecordLog {
   // machine after sync(). May be called from several threads. FileError leaves the file as it was.
   void append(std::span<const std::byte> head, std::span<const std::byte> body = {});
   void sync();
+  // Not while somebody appends. The file keeps its length, and new records overwrite old ones: to
+  // give room back and take it again costs more than to write. It is cut to what counts when it is
+  // closed or opened.
   void clear();
+  // Survives the end of the machine at once.
+  void rename(const std::filesystem::path& path);
 
  private:
   struct File;

@@ -120,8 +120,17 @@ void SiteState::note(const Task& task) {
   head.put(static_cast<std::uint32_t>(task.clients.size()));
   for (const ClientId client : task.clients) head.put(static_cast<std::uint32_t>(client));
   journal_->append(head.finish(), *task.message);
-  journal_->sync();
   journal_bytes_ += task.message->size();
+  const std::lock_guard lock(settling_);
+  is_settled_ = false;
+}
+
+// While the first of an exchange's clients works, the disk writes; one wait is for all of them.
+void SiteState::settle() {
+  const std::lock_guard lock(settling_);
+  if (is_settled_) return;
+  journal_->sync();
+  is_settled_ = true;
 }
 
 void SiteState::save() {
@@ -147,7 +156,8 @@ void SiteState::save() {
   writer.commit();
   // From here on the new state counts; its journal begins empty.
   ++number_;
-  journal_ = std::make_unique<RecordLog>(journal_file(number_));
+  journal_->clear();
+  journal_->rename(journal_file(number_));
   journal_bytes_ = 0;
   state_bytes_ = fs::file_size(path);
   for (const auto& entry : fs::directory_iterator(folder_)) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "fedhur/base/record_log.hpp"
@@ -25,6 +26,7 @@ class SiteState : public transport::SiteRecord {
 
   void begin_round(Round round) override;
   void note(const transport::Task& task) override;
+  void settle() override;
 
  private:
   void restore(const std::filesystem::path& path);
@@ -38,6 +40,8 @@ class SiteState : public transport::SiteRecord {
   std::vector<transport::Sequence> answered_;
   int number_ = 0;  // of state and journal; state 0 is how clients begin, and has no file
   std::unique_ptr<RecordLog> journal_;
+  std::mutex settling_;
+  bool is_settled_ = true;  // all of the journal is on disk
   std::uint64_t journal_bytes_ = 0;
   std::uint64_t state_bytes_ = 0;
   const transport::Site* site_ = nullptr;

@@ -154,6 +154,59 @@ TEST(RecordLog, BeginsAnewWhenCleared) {
   EXPECT_EQ(read(folder / "log"), Records{"new"});
 }
 
+TEST(RecordLog, ForgetsWhatWasClearedHoweverLittleFollows) {
+  const tests::TempFolder folder;
+  const Records old = {"one", "two", "three"};
+  for (const Records& records :
+       {Records{}, Records{"new"}, Records{"ONE"}, Records{"ONE", "TWO"}}) {
+    RecordLog log(folder / "log");
+    for (int generation = 0; generation < 3; ++generation) {
+      log.clear();
+      for (const std::string& record : old) append(log, record);
+    }
+    log.clear();
+    log.clear();
+    for (const std::string& record : records) append(log, record);
+    // As a process leaves it that is killed: the old records are still there, byte for byte where
+    // another would begin.
+    const auto bytes = read_file(folder / "log");
+    EXPECT_EQ(bytes.size(), 3 * 24U + 11);
+    write(folder / "killed", bytes);
+    RecordLog next(folder / "killed");
+    EXPECT_EQ(read(next), records);
+    append(next, "last");
+    next.sync();
+    write(folder / "killed again", read_file(folder / "killed"));
+    Records all = records;
+    all.emplace_back("last");
+    EXPECT_EQ(read(folder / "killed again"), all);
+  }
+}
+
+TEST(RecordLog, GivesTheRoomOfClearedRecordsBackWhenItIsClosed) {
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "log");
+    append(log, std::string(1000, 'x'));
+    log.clear();
+    EXPECT_GT(std::filesystem::file_size(folder / "log"), 1000U);
+  }
+  EXPECT_EQ(std::filesystem::file_size(folder / "log"), 0U);
+}
+
+TEST(RecordLog, GoesOnUnderAnotherName) {
+  const tests::TempFolder folder;
+  {
+    RecordLog log(folder / "before");
+    append(log, "one");
+    log.rename(folder / "after");
+    append(log, "two");
+    EXPECT_THROW(log.rename(folder / "no" / "where"), FileError);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "before"));
+  EXPECT_EQ(read(folder / "after"), (Records{"one", "two"}));
+}
+
 TEST(RecordLog, OnAFullDiskStaysAsItWas) {
   const tests::TempFolder folder;
   RecordLog log(folder / "log");

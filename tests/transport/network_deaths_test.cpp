@@ -1,8 +1,11 @@
 // Server and sites are killed again and again, at any moment and over a bad network: the run ends
 // with the bits of one that nobody disturbed.
 #include <filesystem>
+#include <fstream>
+#include <mutex>
 #include <set>
 
+#include "fedhur/base/file.hpp"
 #include "tests/transport/network_run.hpp"
 #include "tests/transport/network_support.hpp"
 
@@ -19,8 +22,8 @@ using fedhur::tests::tiny_settings;
 constexpr auto kDeaths = static_cast<Draw>(0xdead);
 constexpr Index kClients = 7;
 
-// A site whose process is killed now and then. Its disk has the state of its clients at the
-// beginning of a round, and the tasks since.
+// A site whose machine fails now and then. Its disk has the state of its clients at the beginning
+// of a round, and the tasks since; what is not settled is lost.
 class MortalSite : public SiteRecord {
  public:
   MortalSite(std::string method, std::vector<Index> clients, const Rng& rng, double death_rate)
@@ -31,6 +34,7 @@ class MortalSite : public SiteRecord {
     if (site_ && !is_dead_) return site_.get();
     site_.reset();
     is_dead_ = false;
+    unsettled_.clear();
     run_ = std::make_unique<MethodRun>(tiny_settings(method_), 1 + std::ssize(ids_) % 2, ids_);
     mortals_.clear();
     std::vector<HostedClient> hosted;
@@ -62,8 +66,14 @@ class MortalSite : public SiteRecord {
   void note(const Task& task) override {
     if (is_replaying_) return;
     maybe_die();
-    tasks_.push_back(task);
+    unsettled_.push_back(task);
     maybe_die();
+  }
+  void settle() override {
+    if (is_replaying_) return;
+    const std::lock_guard lock(settling_);
+    tasks_.insert(tasks_.end(), unsettled_.begin(), unsettled_.end());
+    unsettled_.clear();
   }
 
   [[nodiscard]] const std::vector<Index>& clients() const { return ids_; }
@@ -104,6 +114,8 @@ class MortalSite : public SiteRecord {
   bool is_replaying_ = false;
   std::map<std::size_t, Saved> disk_;
   std::vector<Task> tasks_;
+  std::vector<Task> unsettled_;
+  std::mutex settling_;
   std::unique_ptr<MethodRun> run_;
   std::vector<std::unique_ptr<Mortal>> mortals_;
   std::unique_ptr<Site> site_;
@@ -192,7 +204,7 @@ class MortalRun {
     for (const auto& site : sites_) {
       carrier.add("a site", [site = site.get()] { return site->next_life(); });
     }
-    const auto note_durable = [this] { durable_ = std::filesystem::file_size(path()); };
+    const auto note_durable = [this] { durable_ = read_file(path()); };
     MortalFederation federation(hub, rng, server_rate_, note_durable);
     RunOutcome outcome = checkpoint_.outcome;
     try {
@@ -213,17 +225,23 @@ class MortalRun {
     return true;
   }
 
-  // Of what came after the last end of an exchange, the disk has some.
+  // Of what came after the last end of an exchange, the disk has some; then what was there before.
   void cut_power(Rng& rng) const {
-    const auto rest = std::filesystem::file_size(path()) - durable_;
-    std::filesystem::resize_file(path(), durable_ + rng.below(rest + 1));
+    const std::vector<std::byte> newest = read_file(path());
+    std::vector<std::byte> bytes = durable_;
+    const std::size_t cut = rng.below(newest.size() + 1);
+    bytes.resize(std::max(bytes.size(), cut));
+    std::copy_n(newest.begin(), cut, bytes.begin());
+    std::ofstream file(path(), std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
   }
   [[nodiscard]] std::filesystem::path path() const { return folder_ / "journal"; }
 
   std::string method_;
   Rng rng_;
   double server_rate_;
-  std::uintmax_t durable_ = 0;
+  std::vector<std::byte> durable_;  // the journal when it was last known to be on disk
   TempFolder folder_;
   Checkpoint checkpoint_;
   std::vector<std::unique_ptr<MortalSite>> sites_;

@@ -66,7 +66,6 @@ TEST(ReplyJournal, ForgetsWhatWasTakenWhenCleared) {
     ReplyJournal journal(folder / "journal");
     (void)journal.take(1);
     journal.clear();
-    EXPECT_EQ(std::filesystem::file_size(folder / "journal"), 0U);
     (void)journal.take(2);
     journal.add(2, client_id(0), *text_bytes("new"));
   }

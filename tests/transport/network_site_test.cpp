@@ -38,7 +38,10 @@ class DiaryRecord : public SiteRecord {
     for (const ClientId client : task.clients) text += fmt::format(" {}", index_of(client));
     EXPECT_EQ(worked(), seen) << "a note comes before the work";
     diary.push_back(text);
+    is_settled = false;
   }
+  void settle() override { is_settled = true; }
+  std::atomic<bool> is_settled = true;
   std::function<int()> worked = [] { return 0; };
   int seen = 0;
   Diary diary;
@@ -174,6 +177,21 @@ TEST_F(SiteTest, NotesATaskBeforeTheWorkAndOnlyForThoseToWhomItIsNew) {
   EXPECT_THAT(record.diary, ElementsAre("round 0", "note 1 for 3 4", "note 1 for 6"));
 }
 
+TEST_F(SiteTest, LetsNoReplyLeaveBeforeItsTaskIsSettled) {
+  DiaryRecord record;
+  host(&record);
+  client(0).while_working = [&] {
+    EXPECT_FALSE(record.is_settled) << "the disk has time while clients work";
+  };
+  int num_sent = 0;
+  const auto send = [&](const Reply& /*reply*/) {
+    EXPECT_TRUE(record.is_settled);
+    ++num_sent;
+  };
+  site().work(std::vector{task(1, {3}), task(2, {3}, 0, 0, "nonsense"), task(3, {3})}, send);
+  EXPECT_EQ(num_sent, 3);
+}
+
 TEST_F(SiteTest, BeginsARoundBeforeItsFirstTaskAndNeverAgain) {
   DiaryRecord record;
   host(&record);
@@ -227,6 +245,7 @@ TEST_F(SiteTest, ComesToTheSameStateThroughItsNotes) {
    public:
     void begin_round(Round /*round*/) override {}
     void note(const Task& task) override { tasks.push_back(task); }
+    void settle() override {}
     std::vector<Task> tasks;
   } notes;
   host(&notes);

@@ -91,6 +91,7 @@ void Site::answer(const Job& job, const Send& send) {
   }
   hosted.client.answered = reply.sequence;
   hosted.last = std::move(reply);
+  if (record_ != nullptr) record_->settle();
   send_last(hosted, send);
 }
 

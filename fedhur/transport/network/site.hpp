@@ -19,8 +19,10 @@ class SiteRecord {
   virtual ~SiteRecord() = default;
   // Before the first task of a round: nothing is half done, now is the time to save.
   virtual void begin_round(Round round) = 0;
-  // Before the task is worked on. It must be on disk when this returns.
+  // Before the task is worked on.
   virtual void note(const Task& task) = 0;
+  // Before a reply leaves: what was noted must be on disk when this returns. From any thread.
+  virtual void settle() = 0;
 };
 
 struct HostedClient {
