@@ -47,6 +47,7 @@ class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
   [[nodiscard]] std::size_t remaining() const { return rest_.size(); }
+  [[nodiscard]] std::span<const std::byte> rest() const { return rest_; }  // takes nothing
   [[nodiscard]] std::span<const std::byte> take(std::size_t count) {
     if (count > rest_.size()) throw ProtocolError("bytes end too early");
     const auto taken = rest_.first(count);

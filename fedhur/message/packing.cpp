@@ -7,6 +7,8 @@
 #include <bit>
 #include <span>
 
+#include "fedhur/base/wide.hpp"
+
 namespace fedhur::message {
 namespace {
 constexpr std::size_t kPerBlock = 64;
@@ -77,32 +79,55 @@ std::int32_t least_ordinary(std::int32_t exponent) {
   return static_cast<std::size_t>(found);
 }
 
-// A block as bytes, with room for what the last pair writes beyond its seven.
-struct Packed {
-  std::array<std::byte, 1 + code_bytes(kPerBlock) + 1 + kPerBlock * sizeof(Real)> bytes{};
-  std::size_t size = 0;
-};
+// Blocks are packed by the dozen: one call of the sink for many.
+constexpr std::size_t kBlocksAtOnce = 64;
+constexpr std::size_t kLargestBlock = 1 + code_bytes(kPerBlock) + kPerBlock * sizeof(Real);
+// With room for what the last pair writes beyond its seven bytes.
+using Packed = std::array<std::byte, kBlocksAtOnce * kLargestBlock + 1>;
 
-[[gnu::always_inline]] inline void pack(const Real* values, std::size_t count, Packed& packed) {
+// Where the block ends.
+[[gnu::always_inline]] inline std::byte* pack(const Real* values, std::size_t count,
+                                              std::byte* to) {
   Codes codes{};  // an odd last pair is filled up with zeros
   const std::int32_t exponent = largest_exponent(values, count);
   const std::size_t num_exceptions = to_codes(values, count, exponent, codes);
-  packed.bytes[0] = static_cast<std::byte>(exponent);
-  std::byte* to = packed.bytes.data() + 1;
+  *to = static_cast<std::byte>(exponent);
+  std::byte* pairs = to + 1;
   for (std::size_t i = 0; i < count; i += 2) {
     std::uint64_t pair = 0;
     std::memcpy(&pair, codes.data() + i, sizeof(pair));
     pair = (pair & kFirstOfPair) | ((pair >> 4) & ~kFirstOfPair);
-    std::memcpy(to, &pair, sizeof(pair));
-    to += kPairBytes;
+    std::memcpy(pairs, &pair, sizeof(pair));
+    pairs += kPairBytes;
   }
-  packed.size = 1 + code_bytes(count);
-  if (num_exceptions == 0) return;
+  to += 1 + code_bytes(count);
+  if (num_exceptions == 0) return to;
   for (std::size_t i = 0; i < count; ++i) {
     if ((codes[i] & ~kCodeSign) != kExceptionCode) continue;
-    std::memcpy(packed.bytes.data() + packed.size, values + i, sizeof(Real));
-    packed.size += sizeof(Real);
+    std::memcpy(to, values + i, sizeof(Real));
+    to += sizeof(Real);
   }
+  return to;
+}
+
+// At most kBlocksAtOnce blocks. How many bytes they have become.
+FEDHUR_WIDE std::size_t pack_blocks(const Real* values, std::size_t count, std::byte* to) {
+  const std::byte* begin = to;
+  const std::size_t whole = count / kPerBlock * kPerBlock;
+  for (std::size_t first = 0; first < whole; first += kPerBlock) {
+    to = pack(values + first, kPerBlock, to);
+  }
+  if (whole != count) to = pack(values + whole, count - whole, to);
+  return static_cast<std::size_t>(to - begin);
+}
+
+FEDHUR_WIDE std::size_t count_all_exceptions(const Real* values, std::size_t count) {
+  const std::size_t whole = count / kPerBlock * kPerBlock;
+  std::size_t found = 0;
+  for (std::size_t first = 0; first < whole; first += kPerBlock) {
+    found += count_exceptions(values + first, kPerBlock);
+  }
+  return found + count_exceptions(values + whole, count - whole);
 }
 
 // What from_codes() has seen.
@@ -152,37 +177,49 @@ bool take_exceptions(std::span<const std::byte> bytes, const Codes& codes, std::
   return true;
 }
 
-// False if the block is not one that pack() writes.
-[[gnu::always_inline]] inline bool unpack(ByteReader& reader, Real* values, std::size_t count) {
-  const auto exponent = static_cast<std::int32_t>(reader.get<std::uint8_t>());
-  const auto bytes = reader.take(code_bytes(count));
-  std::array<std::byte, code_bytes(kPerBlock) + 1> from{};
-  std::memcpy(from.data(), bytes.data(), bytes.size());
+// Where the block ends; nullptr if it is not one that pack() writes, or not there as a whole.
+[[gnu::always_inline]] inline const std::byte* unpack(const std::byte* from, const std::byte* end,
+                                                      Real* values, std::size_t count) {
+  const std::size_t size = code_bytes(count);
+  if (static_cast<std::size_t>(end - from) < 1 + size) return nullptr;
+  const auto exponent = static_cast<std::int32_t>(*from++);
+  std::array<std::byte, code_bytes(kPerBlock) + 1> pairs{};
+  std::memcpy(pairs.data(), from, size);
+  from += size;
   Codes codes{};
   for (std::size_t i = 0; i < count; i += 2) {
     std::uint64_t pair = 0;
-    std::memcpy(&pair, from.data() + i / 2 * kPairBytes, sizeof(pair));
+    std::memcpy(&pair, pairs.data() + i / 2 * kPairBytes, sizeof(pair));
     pair = (pair & kFirstOfPair) | ((pair << 4U) & (kFirstOfPair << 32U));
     std::memcpy(codes.data() + i, &pair, sizeof(pair));
   }
-  if (count % 2 != 0 && codes[count] != 0) return false;
+  if (count % 2 != 0 && codes[count] != 0) return nullptr;
   const Seen seen = from_codes(codes, count, exponent, values);
-  if (seen.is_wrong || !seen.has_largest) return false;
-  return seen.num_exceptions == 0 ||
-         take_exceptions(reader.take(seen.num_exceptions * sizeof(Real)), codes, count, exponent,
-                         values);
+  if (seen.is_wrong || !seen.has_largest) return nullptr;
+  if (seen.num_exceptions == 0) return from;
+  const std::size_t rest = seen.num_exceptions * sizeof(Real);
+  if (static_cast<std::size_t>(end - from) < rest) return nullptr;
+  const bool is_right = take_exceptions({from, rest}, codes, count, exponent, values);
+  return is_right ? from + rest : nullptr;
+}
+
+// The same for all blocks. Nothing may be thrown through a function of two kinds.
+FEDHUR_WIDE const std::byte* unpack_blocks(std::span<const std::byte> bytes, Real* values,
+                                           std::size_t count) noexcept {
+  const std::byte* from = bytes.data();
+  const std::byte* end = from + bytes.size();
+  const std::size_t whole = count / kPerBlock * kPerBlock;
+  for (std::size_t first = 0; first < whole && from != nullptr; first += kPerBlock) {
+    from = unpack(from, end, values + first, kPerBlock);
+  }
+  if (from == nullptr || whole == count) return from;
+  return unpack(from, end, values + whole, count - whole);
 }
 }  // namespace
 
 std::size_t packed_size(const Matrix& matrix) {
   const std::size_t count = count_of(matrix);
-  const std::size_t whole = count / kPerBlock * kPerBlock;
-  std::size_t num_exceptions = 0;
-  for (std::size_t first = 0; first < whole; first += kPerBlock) {
-    num_exceptions += count_exceptions(matrix.data() + first, kPerBlock);
-  }
-  num_exceptions += count_exceptions(matrix.data() + whole, count - whole);
-  return fixed_size(count) + num_exceptions * sizeof(Real);
+  return fixed_size(count) + count_all_exceptions(matrix.data(), count) * sizeof(Real);
 }
 
 bool is_packed(const Matrix& matrix) {
@@ -190,17 +227,14 @@ bool is_packed(const Matrix& matrix) {
 }
 
 void put_packed(const Matrix& matrix, ByteSink& sink) {
+  constexpr std::size_t kAtOnce = kBlocksAtOnce * kPerBlock;
   const std::size_t count = count_of(matrix);
-  const std::size_t whole = count / kPerBlock * kPerBlock;
   Packed packed;
-  const auto put = [&] { sink.put_bytes(std::span(packed.bytes).first(packed.size)); };
-  for (std::size_t first = 0; first < whole; first += kPerBlock) {
-    pack(matrix.data() + first, kPerBlock, packed);
-    put();
+  for (std::size_t first = 0; first < count; first += kAtOnce) {
+    const std::size_t size =
+        pack_blocks(matrix.data() + first, std::min(kAtOnce, count - first), packed.data());
+    sink.put_bytes(std::span(packed).first(size));
   }
-  if (whole == count) return;
-  pack(matrix.data() + whole, count - whole, packed);
-  put();
 }
 
 Matrix take_packed(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
@@ -212,17 +246,14 @@ Matrix take_packed(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
     throw ProtocolError(
         fmt::format("array '{}' claims {} x {} values, more than arrived", name, rows, cols));
   }
-  const std::size_t arrived = reader.remaining();
-  const std::size_t whole = count / kPerBlock * kPerBlock;
   Matrix matrix(static_cast<Index>(rows), static_cast<Index>(cols));
-  bool is_right = true;
-  for (std::size_t first = 0; first < whole && is_right; first += kPerBlock) {
-    is_right = unpack(reader, matrix.data() + first, kPerBlock);
-  }
-  if (is_right && whole != count) is_right = unpack(reader, matrix.data() + whole, count - whole);
-  if (!is_right || arrived - reader.remaining() >= count * sizeof(Real)) {
+  const std::span<const std::byte> bytes = reader.rest();
+  const std::byte* end = unpack_blocks(bytes, matrix.data(), count);
+  const std::size_t size = end != nullptr ? static_cast<std::size_t>(end - bytes.data()) : 0;
+  if (end == nullptr || size >= count * sizeof(Real)) {
     throw ProtocolError(fmt::format("array '{}' is packed as nobody packs it", name));
   }
+  (void)reader.take(size);
   return matrix;
 }
 }  // namespace fedhur::message

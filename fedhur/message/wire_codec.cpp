@@ -40,18 +40,38 @@ void expect_message(const Message& message) {
   }
 }
 
+std::size_t head_size(const Message& message) {
+  return sizeof(kMagic) + sizeof(kWireVersion) + 1 + message.kind.size() + sizeof(std::int64_t) +
+         sizeof(std::uint16_t);
+}
+
 const Matrix* find_matrix(const Array& array) {  // nullptr if it is none of floats
   const auto* matrix = std::get_if<Shared<Matrix>>(&array);
   return matrix != nullptr ? matrix->get() : nullptr;
 }
 
-std::size_t array_size(const Array& array, Precision precision) {
+// How an array travels, and in how many bytes.
+struct Layout {
+  std::uint8_t type = 0;  // of those above; 0 for exact ones
+  std::size_t size = 0;
+};
+
+Layout layout_of(const Array& array, Precision precision) {
   const std::size_t plain = fedhur::encoded_size(array);
   const Matrix* matrix = find_matrix(array);
-  if (matrix == nullptr) return plain;
+  if (matrix == nullptr) return {.size = plain};
   constexpr std::size_t kHead = 1 + 2 * sizeof(std::uint32_t);
-  if (is_rounded(*matrix, precision)) return kHead + rounded_size(*matrix, precision);
-  return std::min(plain, kHead + packed_size(*matrix));
+  if (is_rounded(*matrix, precision)) {
+    return {.type = precision == Precision::float16 ? kHalves : kBlocks,
+            .size = kHead + rounded_size(*matrix, precision)};
+  }
+  const std::size_t packed = kHead + packed_size(*matrix);
+  return packed < plain ? Layout{kPacked, packed} : Layout{.size = plain};
+}
+
+Precision precision_of(std::uint8_t type) {
+  if (type == kHalves) return Precision::float16;
+  return type == kBlocks ? Precision::int8 : Precision::float32;
 }
 
 void put_head(std::uint8_t type, const Matrix& matrix, ByteSink& sink) {
@@ -60,22 +80,11 @@ void put_head(std::uint8_t type, const Matrix& matrix, ByteSink& sink) {
   sink.put(static_cast<std::uint32_t>(matrix.cols()));
 }
 
-void put_array(const Array& array, Precision precision, ByteSink& sink) {
-  const Matrix* matrix = find_matrix(array);
-  if (matrix != nullptr && is_rounded(*matrix, precision)) {
-    put_head(precision == Precision::float16 ? kHalves : kBlocks, *matrix, sink);
-    put_rounded(*matrix, precision, sink);
-  } else if (matrix != nullptr && is_packed(*matrix)) {
-    put_head(kPacked, *matrix, sink);
-    put_packed(*matrix, sink);
-  } else {
-    fedhur::encode(array, sink);
-  }
-}
-
-Precision precision_of(std::uint8_t type) {
-  if (type == kHalves) return Precision::float16;
-  return type == kBlocks ? Precision::int8 : Precision::float32;
+void put_array(const Array& array, std::uint8_t type, ByteSink& sink) {
+  if (type == 0) return fedhur::encode(array, sink);
+  const Matrix& matrix = *find_matrix(array);
+  put_head(type, matrix, sink);
+  type == kPacked ? put_packed(matrix, sink) : put_rounded(matrix, precision_of(type), sink);
 }
 
 Array take_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
@@ -126,25 +135,32 @@ NamedArrays take_arrays(ByteReader& reader) {
 }  // namespace
 
 std::size_t encoded_size(const Message& message, const WireFormat& format) {
-  std::size_t size = sizeof(kMagic) + sizeof(kWireVersion) + 1 + message.kind.size() +
-                     sizeof(std::int64_t) + sizeof(std::uint16_t);
+  std::size_t size = head_size(message);
   for (const auto& [name, array] : message.arrays.entries()) {
-    size += 1 + name.size() + array_size(array, format.precision);
+    size += 1 + name.size() + layout_of(array, format.precision).size;
   }
   return size;
 }
 
 std::vector<std::byte> encode(const Message& message, const WireFormat& format) {
   expect_message(message);
-  ByteWriter writer(encoded_size(message, format));
+  std::vector<std::uint8_t> types;
+  std::size_t size = head_size(message);
+  for (const auto& [name, array] : message.arrays.entries()) {
+    const Layout layout = layout_of(array, format.precision);
+    types.push_back(layout.type);
+    size += 1 + name.size() + layout.size;
+  }
+  ByteWriter writer(size);
   writer.put(kMagic);
   writer.put(kWireVersion);
   writer.put_name(message.kind);
   writer.put(static_cast<std::int64_t>(message.round));
   writer.put(static_cast<std::uint16_t>(message.arrays.size()));
+  auto type = types.begin();
   for (const auto& [name, array] : message.arrays.entries()) {
     writer.put_name(name);
-    put_array(array, format.precision, writer);
+    put_array(array, *type++, writer);
   }
   return writer.finish();
 }
