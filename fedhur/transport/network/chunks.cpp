@@ -8,6 +8,12 @@
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::transport {
+namespace {
+// Room that a first piece's word is enough for: most messages are not moved while they grow.
+constexpr std::uint64_t kTrusted = std::uint64_t{4} << 20U;
+static_assert(kTrusted >= kPieceBytes);
+}  // namespace
+
 Splitter::Splitter(std::span<const std::byte> message) : Splitter(message, checksum_of(message)) {}
 
 Splitter::Splitter(std::span<const std::byte> message, const Checksum::Digest& digest)
@@ -65,7 +71,7 @@ std::optional<std::vector<std::byte>> Assembler::add(const Piece& piece) {
   }
   if (message_.capacity() < message_.size() + size) {
     message_.reserve(std::min<std::uint64_t>(
-        total_size_, std::max(2 * message_.size(), message_.size() + size)));
+        total_size_, std::max<std::uint64_t>(kTrusted, 2 * message_.size())));
   }
   message_.insert(message_.end(), piece.payload.begin(), piece.payload.end());
   checksum_->update(piece.payload);

@@ -40,8 +40,8 @@ class Assembler {
 
   // The message, when this was its last piece. ProtocolError for a piece that does not follow the
   // one before, for a message that is too large and for one that is not what its digest says; then
-  // nothing more can be added. Memory is taken for what has arrived, at most twice as much,
-  // whatever the first piece promises.
+  // nothing more can be added. Whatever the first piece promises, memory is taken for twice as
+  // much as has arrived, or for 4 MiB.
   [[nodiscard]] std::optional<std::vector<std::byte>> add(const Piece& piece);
   [[nodiscard]] bool is_between_messages() const { return !checksum_; }
 
