@@ -20,18 +20,34 @@ TrialRun summarize(const std::vector<report::RoundReport>& rounds, Round num_rou
   return run;
 }
 
-std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials) {
+namespace {
+// By `score_of`, then who came further, then who was drawn earlier; without a score: not at all.
+std::vector<std::size_t> rank_by(const std::vector<Trial>& trials, auto score_of) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    if (!trials[i].scores.empty() && trials[i].state != TrialState::failed) order.push_back(i);
+    if (score_of(trials[i]) && trials[i].state != TrialState::failed) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const std::vector<double>& scores_a = trials[a].scores;
-    const std::vector<double>& scores_b = trials[b].scores;
-    if (scores_a.size() != scores_b.size()) return scores_a.size() > scores_b.size();
-    return scores_a.back() > scores_b.back();
+    const double score_a = *score_of(trials[a]);
+    const double score_b = *score_of(trials[b]);
+    if (score_a != score_b) return score_a > score_b;
+    return trials[a].scores.size() > trials[b].scores.size();
   });
   return order;
+}
+}  // namespace
+
+std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials) {
+  return rank_by(trials, [](const Trial& trial) {
+    return trial.scores.empty() ? std::nullopt : std::optional(trial.scores.back());
+  });
+}
+
+std::vector<std::size_t> rank_after(const std::vector<Trial>& trials, std::size_t num_rungs) {
+  return rank_by(trials, [&](const Trial& trial) {
+    return trial.scores.size() < num_rungs ? std::nullopt
+                                           : std::optional(trial.scores[num_rungs - 1]);
+  });
 }
 
 evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,

@@ -33,9 +33,12 @@ struct Trial {
   std::string problem;         // if it failed
 };
 
-// Trials that passed a rung and have not failed, best first: who came further, then who has the
-// higher last score, then who was drawn earlier. Indices. Nothing else of a trial is looked at.
+// Trials that passed a rung and have not failed, best first: who has the higher last score, then
+// who came further, then who was drawn earlier. Indices. Nothing else of a trial is looked at.
 [[nodiscard]] std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials);
+// The same by the score after so many rungs, of those that have one.
+[[nodiscard]] std::vector<std::size_t> rank_after(const std::vector<Trial>& trials,
+                                                  std::size_t num_rungs);
 
 // Of a metric over the seeds of a trial; `part` is &TrialRun::valid or &TrialRun::test.
 [[nodiscard]] evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,

@@ -57,9 +57,8 @@ class Tuning {
       for (std::size_t i = 0; i < outcome_.trials.size(); ++i) promoted.push_back(i);
       return promoted;
     }
-    for (const std::size_t index : rank_trials(outcome_.trials)) {
+    for (const std::size_t index : rank_after(outcome_.trials, rung)) {
       Trial& trial = outcome_.trials[index];
-      if (trial.scores.size() < rung) break;
       if (promoted.size() < plan_->rungs[rung].num_trials) {
         promoted.push_back(index);
         continue;

@@ -18,16 +18,19 @@ Trial trial_of(std::vector<double> scores, TrialState state = TrialState::waitin
   return trial;
 }
 
-TEST(RankTrials, LooksAtRungsThenAtTheLastScoreThenAtTheOrderOfTheDraw) {
+TEST(RankTrials, LooksAtTheLastScoreThenAtRungsThenAtTheOrderOfTheDraw) {
   const std::vector<Trial> trials = {trial_of({0.9}),
                                      trial_of({0.1, 0.2}),
                                      trial_of({}),
                                      trial_of({0.2, 0.3}),
                                      trial_of({0.9, 0.9}, TrialState::failed),
                                      trial_of({0.9}),
-                                     trial_of({0.95}, TrialState::dropped)};
-  EXPECT_THAT(rank_trials(trials), ElementsAre(3, 1, 6, 0, 5));
+                                     trial_of({0.95}, TrialState::dropped),
+                                     trial_of({0.3})};
+  EXPECT_THAT(rank_trials(trials), ElementsAre(6, 0, 5, 3, 7, 1));
   EXPECT_THAT(rank_trials({}), IsEmpty());
+  EXPECT_THAT(rank_after(trials, 1), ElementsAre(6, 0, 5, 7, 3, 1)) << "as they were then";
+  EXPECT_THAT(rank_after(trials, 2), ElementsAre(3, 1));
 }
 
 report::RoundReport round_of(Round round, double valid, double test, bool is_best) {
