@@ -18,6 +18,7 @@
 #include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/manifest.hpp"
+#include "fedhur/experiment/simulation.hpp"
 #include "fedhur/transport/grpc/grpc_log.hpp"
 #include "fedhur/transport/grpc/grpc_site.hpp"
 
@@ -161,6 +162,7 @@ int run_client(const ClientFlags& flags) {
   require_modern_tls();
   make_private_folder(flags.state);
   keep_freed_memory();
+  share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
   flags.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();
   RunLog log(fs::path(flags.state) / "log.txt", flags.is_quiet, flags.log_format);
   std::mutex mutex;

@@ -15,7 +15,9 @@
 #include "apps/text.hpp"
 #include "apps/training_display.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/federated_server.hpp"
+#include "fedhur/experiment/simulation.hpp"
 #include "fedhur/transport/grpc/grpc_log.hpp"
 #include "fedhur/transport/grpc/grpc_server.hpp"
 
@@ -82,6 +84,7 @@ TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFl
   require_modern_tls();
   transport::forward_grpc_log(tell);
   FederatedServer server(std::move(table), folder, tell, hooks);
+  share_freed_memory(experiment::num_threads(server.config().threads));
   transport::GrpcServer carrier(carrier_config(server, flags, security), server.hub(), tell);
   tell(Severity::info, fmt::format("listening on port {}{}", carrier.port(),
                                    security ? "" : ", without encryption"));

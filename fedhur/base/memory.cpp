@@ -12,4 +12,10 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
+
+void share_freed_memory([[maybe_unused]] Index num_threads) {
+#if defined(__GLIBC__)
+  mallopt(M_ARENA_MAX, static_cast<int>(num_threads));
+#endif
+}
 }  // namespace fedhur

@@ -158,6 +158,10 @@ void RecordLog::sync() {
   if (::fdatasync(file_->file.get()) != 0) file_->fail("write");
 }
 
+void RecordLog::drop_from_memory() {
+  (void)::posix_fadvise(file_->file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
 void RecordLog::clear() {
   const std::lock_guard lock(file_->mutex);
   if (file_->end == 0) return;

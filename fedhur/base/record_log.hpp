@@ -23,6 +23,8 @@ class RecordLog {
   // machine after sync(). May be called from several threads. FileError leaves the file as it was.
   void append(std::span<const std::byte> head, std::span<const std::byte> body = {});
   void sync();
+  // For logs that are read after a crash only: memory is not kept for what is on disk.
+  void drop_from_memory();
   // Not while somebody appends. The file keeps its length, and new records overwrite old ones: to
   // give room back and take it again costs more than to write. It is cut to what counts when it is
   // closed or opened.

@@ -130,6 +130,7 @@ void SiteState::settle() {
   const std::lock_guard lock(settling_);
   if (is_settled_) return;
   journal_->sync();
+  journal_->drop_from_memory();
   is_settled_ = true;
 }
 
