@@ -33,7 +33,7 @@ struct ClientFlags {
   IdentityFlags identity;
   std::string server;
   std::string clients;
-  std::string state = "site";
+  std::string state = kDefaultState;
   std::optional<double> give_up_after;
   bool has_whole_data = false;
   bool skips_unknown_items = false;

@@ -61,8 +61,8 @@ ClientSetup read_client_setup(const CLI::App& app) {
   setup.identity = take_identity(app);
   take_flag(app, "--server", setup.server);
   take_flag(app, "--clients", setup.clients);
+  setup.state = kDefaultState;
   take_flag(app, "--state", setup.state);
-  if (setup.state.empty()) setup.state = "site";
   take_flag(app, "--whole", setup.has_whole_data);
   take_flag(app, "--skip-unknown-items", setup.skips_unknown_items);
   take_flag(app, "--give-up-after", setup.give_up_after);
