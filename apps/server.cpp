@@ -84,7 +84,6 @@ TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFl
   require_modern_tls();
   transport::forward_grpc_log(tell);
   FederatedServer server(std::move(table), folder, tell, hooks);
-  share_freed_memory(experiment::num_threads(server.config().threads));
   transport::GrpcServer carrier(carrier_config(server, flags, security), server.hub(), tell);
   tell(Severity::info, fmt::format("listening on port {}{}", carrier.port(),
                                    security ? "" : ", without encryption"));
@@ -124,6 +123,7 @@ int run_server(const ServerFlags& flags) {
         fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
   }
   const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
+    share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
     const TrainingOutcome outcome =
         show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},
                       [&](const auto& hooks, const auto& tell) {

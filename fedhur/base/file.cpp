@@ -61,6 +61,7 @@ class TemporaryFile {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename to", path_);
     committed_ = true;
   }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;
@@ -136,6 +137,12 @@ void CheckedFileWriter::commit() {
   file_->flush();
   file_->file.write(file_->checksum.digest());
   file_->file.commit();
+  sync_folder(file_->file.path().parent_path());
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened.get() >= 0) (void)::fsync(opened.get());  // not every file system can
 }
 
 std::vector<std::byte> read_checked_file(const std::filesystem::path& path) {

@@ -18,8 +18,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 // The same for secrets: at no moment can anybody but the owner read it, whatever was there before.
 void write_private_file(const std::filesystem::path& path, std::string_view text);
 
-// A large file written piece by piece, with a SHA-256 of everything before it as its last 32 bytes.
-// Nothing is at `path` before commit().
+// A large file written piece by piece, with a checksum of everything before it at its end. Nothing
+// is at `path` before commit(); afterwards it survives the end of the machine.
 class CheckedFileWriter final : public ByteSink {
  public:
   explicit CheckedFileWriter(std::filesystem::path path);
@@ -35,6 +35,10 @@ class CheckedFileWriter final : public ByteSink {
 };
 // The bytes before the checksum. DataError if they do not match it.
 [[nodiscard]] std::vector<std::byte> read_checked_file(const std::filesystem::path& path);
+
+// New names in a folder survive the end of the machine after this, where the file system can
+// promise that.
+void sync_folder(const std::filesystem::path& folder);
 
 [[nodiscard]] std::vector<std::byte> read_file(const std::filesystem::path& path);
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& path);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,11 +16,13 @@
 
 #include "fedhur/base/checksum.hpp"
 #include "fedhur/base/descriptor.hpp"
+#include "fedhur/base/file.hpp"
 
 namespace fedhur {
 namespace {
 constexpr std::uint32_t kRecordMagic = 0x33524846;  // "FHR3"
 constexpr std::uint32_t kEmptyMagic = 0x30524846;   // "FHR0"
+constexpr std::uint32_t kOldMagic = 0x32524846;     // "FHR2"
 struct Header {
   std::uint32_t magic = kRecordMagic;
   std::uint32_t generation = 0;  // how often the log was cleared: what follows may be of before
@@ -40,21 +43,16 @@ std::array<std::byte, 8> record_checksum(const Header& header, std::span<const s
   std::memcpy(first.data(), digest.data(), first.size());
   return first;
 }
-
-// A new file is there after a crash of the machine only if its folder says so on disk.
-void sync_folder(const std::filesystem::path& folder) {
-  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened.get() >= 0) (void)::fsync(opened.get());  // not every file system can
-}
 }  // namespace
 
 struct RecordLog::File {
   std::filesystem::path path;
   Descriptor file;
   off_t end = 0;  // of the last whole record
-  std::uint32_t generation = 0;
+  std::atomic<std::uint32_t> generation = 0;
   std::vector<std::vector<std::byte>> records;
   std::mutex mutex;
+  std::atomic<bool> has_failed = false;
 
   explicit File(std::filesystem::path where)
       : path(std::move(where)), file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -70,6 +68,8 @@ struct RecordLog::File {
     if (::fstat(file.get(), &info) != 0) fail("inspect");  // nobody else writes from here on
     read_records(info.st_size);
     if (::ftruncate(file.get(), end) != 0) fail("write");
+    // Records of a process that was killed may be in memory only, and are relied on from here on.
+    sync();
     if (end == 0) sync_folder(path.parent_path());
   }
   ~File() { (void)::ftruncate(file.get(), end); }
@@ -86,7 +86,13 @@ struct RecordLog::File {
     while (size - end >= kHeader) {
       Header header;
       if (!read_at(end, std::as_writable_bytes(std::span(&header, 1)))) break;
-      if (end == 0) generation = header.generation;
+      if (end == 0) {
+        if (header.magic == kOldMagic) {
+          throw FileError(
+              fmt::format("cannot go on with {}: an older fedhur has written it", path.string()));
+        }
+        generation = header.generation;
+      }
       if (header.magic != kRecordMagic || header.generation != generation ||
           header.size > static_cast<std::uint64_t>(size - end - kHeader)) {
         break;
@@ -110,6 +116,14 @@ struct RecordLog::File {
       bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
     return true;
+  }
+
+  // After a failure the system has forgotten what it could not write, and would say no more.
+  void sync() {
+    if (has_failed || ::fdatasync(file.get()) != 0) {
+      if (has_failed.exchange(true)) errno = EIO;
+      fail("write");
+    }
   }
 
   // The disk may begin with it; sync() will have less to wait for.
@@ -146,6 +160,7 @@ void RecordLog::append(std::span<const std::byte> head, std::span<const std::byt
   Header header{.generation = file_->generation, .size = head.size() + body.size()};
   header.checksum = record_checksum(header, head, body);
   const std::lock_guard lock(file_->mutex);
+  expects(header.generation == file_->generation, "nobody appends while the log is cleared");
   off_t position = file_->end;
   file_->write_at(position, std::as_bytes(std::span(&header, 1)));
   file_->write_at(position, head);
@@ -154,12 +169,12 @@ void RecordLog::append(std::span<const std::byte> head, std::span<const std::byt
   file_->end = position;
 }
 
-void RecordLog::sync() {
-  if (::fdatasync(file_->file.get()) != 0) file_->fail("write");
-}
+void RecordLog::sync() { file_->sync(); }
 
 void RecordLog::drop_from_memory() {
-  (void)::posix_fadvise(file_->file.get(), 0, 0, POSIX_FADV_DONTNEED);
+  const std::lock_guard lock(file_->mutex);
+  // Its last page stays, since the next record begins there.
+  (void)::posix_fadvise(file_->file.get(), 0, file_->end, POSIX_FADV_DONTNEED);
 }
 
 void RecordLog::clear() {

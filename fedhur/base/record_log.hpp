@@ -29,7 +29,7 @@ class RecordLog {
   // give room back and take it again costs more than to write. It is cut to what counts when it is
   // closed or opened.
   void clear();
-  // Survives the end of the machine at once.
+  // Survives the end of the machine where the file system can promise that.
   void rename(const std::filesystem::path& path);
 
  private:

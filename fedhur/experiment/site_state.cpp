@@ -155,10 +155,10 @@ void SiteState::save() {
     previous_kept = *kept;
   }
   writer.commit();
-  // From here on the new state counts; its journal begins empty.
+  // From here on the new state counts. Tasks that its journal inherits are older, and passed over.
   ++number_;
-  journal_->clear();
   journal_->rename(journal_file(number_));
+  journal_->clear();
   journal_bytes_ = 0;
   state_bytes_ = fs::file_size(path);
   for (const auto& entry : fs::directory_iterator(folder_)) {

@@ -79,7 +79,7 @@ std::int32_t least_ordinary(std::int32_t exponent) {
   return static_cast<std::size_t>(found);
 }
 
-// Blocks are packed by the dozen: one call of the sink for many.
+// One call of the sink for many blocks.
 constexpr std::size_t kBlocksAtOnce = 64;
 constexpr std::size_t kLargestBlock = 1 + code_bytes(kPerBlock) + kPerBlock * sizeof(Real);
 // With room for what the last pair writes beyond its seven bytes.

@@ -52,7 +52,7 @@ const Matrix* find_matrix(const Array& array) {  // nullptr if it is none of flo
 
 // How an array travels, and in how many bytes.
 struct Layout {
-  std::uint8_t type = 0;  // of those above; 0 for exact ones
+  std::uint8_t type = 0;  // of those above; 0 as encode(array) writes it
   std::size_t size = 0;
 };
 

@@ -44,6 +44,7 @@ std::vector<std::size_t> rank_trials(const std::vector<Trial>& trials) {
 }
 
 std::vector<std::size_t> rank_after(const std::vector<Trial>& trials, std::size_t num_rungs) {
+  expects(num_rungs > 0, "before the first rung there is no score");
   return rank_by(trials, [&](const Trial& trial) {
     return trial.scores.size() < num_rungs ? std::nullopt
                                            : std::optional(trial.scores[num_rungs - 1]);

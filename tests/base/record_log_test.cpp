@@ -196,6 +196,14 @@ TEST(RecordLog, GivesTheRoomOfClearedRecordsBackWhenItIsClosed) {
   EXPECT_EQ(std::filesystem::file_size(folder / "log"), 0U);
 }
 
+TEST(RecordLog, RefusesThatOfAnOlderVersionInsteadOfCuttingItOff) {
+  const tests::TempFolder folder;
+  const std::string old = "FHR2" + std::string(100, 'x');
+  write_file_atomically(folder / "log", old);
+  EXPECT_THROW(RecordLog(folder / "log"), FileError);
+  EXPECT_EQ(read_text_file(folder / "log"), old);
+}
+
 TEST(RecordLog, GoesOnUnderAnotherName) {
   const tests::TempFolder folder;
   {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "fedhur/base/parallel.hpp"
 #include "fedhur/message/wire_codec.hpp"
@@ -115,7 +116,10 @@ Real draw_number(Rng& rng, std::uint64_t kind) {
 
 TEST(Packing, BringsEveryBitBackInTheBytesThatTheFormatSays) {
   Rng rng(5);
-  for (Index cols = 0; cols <= 200; ++cols) {
+  std::vector<Index> sizes(201);
+  std::iota(sizes.begin(), sizes.end(), 0);
+  sizes.insert(sizes.end(), {4095, 4096, 4097, 4200, 8192, 9001});  // of several calls of the sink
+  for (const Index cols : sizes) {
     for (std::uint64_t kind = 0; kind <= kNumKinds; ++kind) {
       SCOPED_TRACE(testing::Message() << cols << " values of kind " << kind);
       Matrix matrix(1, cols);

@@ -22,8 +22,9 @@ using fedhur::tests::tiny_settings;
 constexpr auto kDeaths = static_cast<Draw>(0xdead);
 constexpr Index kClients = 7;
 
-// A site whose machine fails now and then. Its disk has the state of its clients at the beginning
-// of a round, and the tasks since; what is not settled is lost.
+// A site that dies now and then. Its disk has the state of its clients at the beginning of a round,
+// and the tasks since; what is not settled is lost if the machine fails, and there if the process
+// is killed.
 class MortalSite : public SiteRecord {
  public:
   MortalSite(std::string method, std::vector<Index> clients, const Rng& rng, double death_rate)
@@ -34,6 +35,7 @@ class MortalSite : public SiteRecord {
     if (site_ && !is_dead_) return site_.get();
     site_.reset();
     is_dead_ = false;
+    if (rng_.stream(kDeaths, ids_.front(), num_chances_++).uniform() < 0.5) settle();
     unsettled_.clear();
     run_ = std::make_unique<MethodRun>(tiny_settings(method_), 1 + std::ssize(ids_) % 2, ids_);
     mortals_.clear();
@@ -214,7 +216,6 @@ class MortalRun {
         if (rng.uniform() < 0.3 && !is_over) continue;  // then the journal is of several rounds
         checkpoint_ = {round + 1, hub.next_sequence(), run.server->save(), outcome};
         if (rng.uniform() < 0.8) journal.clear();  // or it was killed before that
-        note_durable();
       }
     } catch (const ServerDied&) {
       hub.close("killed");
@@ -225,13 +226,20 @@ class MortalRun {
     return true;
   }
 
-  // Of what came after the last end of an exchange, the disk has some; then what was there before.
+  // Of what came after the last end of an exchange, the disk has some pages and of others what was
+  // there before.
   void cut_power(Rng& rng) const {
+    constexpr std::size_t kPage = 16;  // the smaller, the more is torn
     const std::vector<std::byte> newest = read_file(path());
     std::vector<std::byte> bytes = durable_;
-    const std::size_t cut = rng.below(newest.size() + 1);
-    bytes.resize(std::max(bytes.size(), cut));
-    std::copy_n(newest.begin(), cut, bytes.begin());
+    bytes.resize(std::max(bytes.size(), newest.size()));
+    const double share = rng.uniform();
+    for (std::size_t first = 0; first < newest.size(); first += kPage) {
+      if (rng.uniform() >= share) continue;
+      const std::size_t size = std::min(kPage, newest.size() - first);
+      std::copy_n(newest.begin() + static_cast<std::ptrdiff_t>(first), size,
+                  bytes.begin() + static_cast<std::ptrdiff_t>(first));
+    }
     std::ofstream file(path(), std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));

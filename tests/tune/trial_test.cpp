@@ -20,7 +20,7 @@ Trial trial_of(std::vector<double> scores, TrialState state = TrialState::waitin
 
 TEST(RankTrials, LooksAtTheLastScoreThenAtRungsThenAtTheOrderOfTheDraw) {
   const std::vector<Trial> trials = {trial_of({0.9}),
-                                     trial_of({0.1, 0.2}),
+                                     trial_of({0.25, 0.2}),
                                      trial_of({}),
                                      trial_of({0.2, 0.3}),
                                      trial_of({0.9, 0.9}, TrialState::failed),
@@ -29,7 +29,7 @@ TEST(RankTrials, LooksAtTheLastScoreThenAtRungsThenAtTheOrderOfTheDraw) {
                                      trial_of({0.3})};
   EXPECT_THAT(rank_trials(trials), ElementsAre(6, 0, 5, 3, 7, 1));
   EXPECT_THAT(rank_trials({}), IsEmpty());
-  EXPECT_THAT(rank_after(trials, 1), ElementsAre(6, 0, 5, 7, 3, 1)) << "as they were then";
+  EXPECT_THAT(rank_after(trials, 1), ElementsAre(6, 0, 5, 7, 1, 3)) << "as they were then";
   EXPECT_THAT(rank_after(trials, 2), ElementsAre(3, 1));
 }
 
