@@ -7,6 +7,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/transport/grpc/link.hpp"
+#include "fedhur/transport/grpc/lock_checks.hpp"
 #include "fedhur/transport/grpc/site_service.hpp"
 
 namespace fedhur::transport {
@@ -23,6 +24,7 @@ struct GrpcSite::State {
 };
 
 GrpcSite::GrpcSite(SiteConfig config, NetworkLog log) : state_(std::make_unique<State>()) {
+  end_lock_checks();
   state_->config = std::move(config);
   state_->log = log ? std::move(log) : [](Severity, const std::string&) {};
   (void)Link(state_->config, state_->log);  // says at once what is wrong with the files
