@@ -22,6 +22,9 @@ using tests::TempFolder;
 using tests::tiny_settings;
 using transport::Hub;
 constexpr Index kNumClients = 7;
+const auto kMethods = testing::Values("fedmf", "fedcia", "fedhur", "fedncf", "fedca");
+
+std::string name_of_method(const testing::TestParamInfo<std::string>& given) { return given.param; }
 
 std::vector<ClientId> client_range(Index first, Index last) {
   std::vector<ClientId> clients;
@@ -155,9 +158,7 @@ class Federated : public testing::TestWithParam<std::string> {
   TempFolder folder_;
   Divided divided_;
 };
-INSTANTIATE_TEST_SUITE_P(Methods, Federated,
-                         testing::Values("fedmf", "fedcia", "fedhur", "fedncf", "fedca"),
-                         [](const auto& given) { return given.param; });
+INSTANTIATE_TEST_SUITE_P(Methods, Federated, kMethods, name_of_method);
 
 TEST_P(Federated, OneSiteWithAllClientsEndsWithTheModelOfASimulation) {
   auto server = make_server(divided_.server, folder_ / "server");
@@ -311,9 +312,7 @@ class FederatedPrivacy : public testing::TestWithParam<std::string> {
   TempFolder folder_;
   Divided divided_;
 };
-INSTANTIATE_TEST_SUITE_P(Methods, FederatedPrivacy,
-                         testing::Values("fedmf", "fedcia", "fedhur", "fedncf", "fedca"),
-                         [](const auto& given) { return given.param; });
+INSTANTIATE_TEST_SUITE_P(Methods, FederatedPrivacy, kMethods, name_of_method);
 
 TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
   auto server = make_server(divided_.server, folder_ / "server");

@@ -33,9 +33,8 @@ class PrivatePatterns {
   //   user id          as text
   //   vector           four neighbouring numbers of a user, as they are
   //   packed vector    the same as the wire codec packs them, wherever in a table they are
-  //   interaction      the numbers of a user and of an item beside each other, in any type; of
-  //   users
-  //                    whose number no item has, lest two items be taken for one
+  //   interaction      the numbers of a user and of an item beside each other, in any type; only of
+  //                    users whose number no item has, lest two items be taken for one
   //   list of items    four items of a user beside each other, as numbers and as text
   void add_model(const ModelContent& model);
   // What was found, and an example of each.
