@@ -60,6 +60,7 @@ constexpr std::array kLibraries = {
     Library{"prometheus/", "apps/server_metrics.cpp"},
     Library{"httplib.h", "apps/loopback_server.cpp"},
     Library{"grpc", "fedhur/transport/"},
+    Library{"absl/", "fedhur/transport/grpc/"}, // only what grpc itself brings
     Library{"google/protobuf/", "fedhur/transport/"},
     Library{"mpi.h", "fedhur/transport/"},
     Library{"pybind11/", "bindings/"},
