@@ -8,6 +8,7 @@
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
+#include "apps/long_turns.hpp"
 #include "apps/log_format.hpp"
 #include "apps/network_flags.hpp"
 #include "apps/output.hpp"
@@ -161,6 +162,7 @@ int run_client(const ClientFlags& flags) {
   (void)carrier_config(flags);
   require_modern_tls();
   make_private_folder(flags.state);
+  take_long_turns();
   keep_freed_memory();
   share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
   flags.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();

@@ -7,6 +7,7 @@
 
 #include "apps/command.hpp"
 #include "apps/interrupt.hpp"
+#include "apps/long_turns.hpp"
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
 #include "apps/result_text.hpp"
@@ -123,6 +124,7 @@ int run_server(const ServerFlags& flags) {
         fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
   }
   const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
+    take_long_turns();
     share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
     const TrainingOutcome outcome =
         show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},

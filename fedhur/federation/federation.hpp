@@ -24,6 +24,9 @@ struct Request {
 struct Answer {
   ClientId client{};
   Message message;
+  // Bytes of the request and of this message where they have travelled as such; 0 in one process.
+  std::size_t request_size = 0;
+  std::size_t size = 0;
 };
 
 class Federation {

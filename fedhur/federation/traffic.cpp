@@ -1,5 +1,6 @@
 #include "fedhur/federation/traffic.hpp"
 
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -7,15 +8,20 @@
 
 namespace fedhur::federation {
 std::vector<Answer> CountingFederation::exchange(std::span<const Request> requests) {
+  std::vector<Answer> answers = inner_->exchange(requests);
+  const auto size_of = [&](std::size_t travelled, const Message& message) {
+    return travelled > 0 ? travelled : message::encoded_size(message, format_);
+  };
+  std::map<ClientId, std::size_t> travelled;
+  for (const Answer& answer : answers) {
+    travelled[answer.client] = answer.request_size;
+    counted_[answer.message.kind].up += size_of(answer.size, answer.message);
+  }
   std::unordered_map<const Message*, std::size_t> sizes;  // a broadcast is measured once
   for (const Request& request : requests) {
     const auto [entry, is_new] = sizes.try_emplace(request.message.get());
-    if (is_new) entry->second = message::encoded_size(*request.message, format_);
+    if (is_new) entry->second = size_of(travelled[request.client], *request.message);
     counted_[request.message->kind].down += entry->second;
-  }
-  std::vector<Answer> answers = inner_->exchange(requests);
-  for (const Answer& answer : answers) {
-    counted_[answer.message.kind].up += message::encoded_size(answer.message, format_);
   }
   return answers;
 }

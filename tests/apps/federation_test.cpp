@@ -1,5 +1,8 @@
 // fedhur server and fedhur client against fedhur train of the same configuration.
+#include <sched.h>
+
 #include <algorithm>
+#include <thread>
 
 #include "federation_processes.hpp"
 #include "fedhur/base/file.hpp"
@@ -196,6 +199,28 @@ TEST_F(MonitoredServer, AnswersMonitorsWhileItRuns) {
   expect_success(*some, "some");
   expect_success(*rest, "rest");
   for (const json& round : rounds_of("run")) EXPECT_FALSE(round.contains("absent"));
+}
+
+using FederationTurns = FederationProcesses;
+
+TEST_F(FederationTurns, AreLongUnlessSomebodyHasDecidedOtherwise) {
+  if (sched_getscheduler(0) != SCHED_OTHER) GTEST_SKIP() << "these tests run at another priority";
+  const auto server = start_server(run_settings("fedmf", 2) + Arguments{"--out", "run"});
+  EXPECT_EQ(sched_getscheduler(server->id()), SCHED_BATCH);
+  const auto site = start_site("some", "0-4");
+  ASSERT_TRUE(server->wait_for_message("connected with clients 0, 1, 2, 3, 4"));
+  EXPECT_EQ(sched_getscheduler(site->id()), SCHED_BATCH);
+
+  std::unique_ptr<Process> rest;
+  std::thread([&] {  // whose policy the process inherits
+    const sched_param none{};
+    EXPECT_EQ(sched_setscheduler(0, SCHED_IDLE, &none), 0);
+    rest = start_site("rest", "5-6");
+  })
+      .join();
+  EXPECT_TRUE(server->wait_for_message("connected with clients 5, 6"));
+  EXPECT_EQ(sched_getscheduler(rest->id()), SCHED_IDLE);
+  expect_success(*server, "server");
 }
 }  // namespace
 }  // namespace fedhur::tests

@@ -73,6 +73,7 @@ class Process {
   // Until standard error holds the text; false if the process ends (or a minute passes) before.
   [[nodiscard]] bool wait_for_message(const std::string& text);
   void send(int signal) const;
+  [[nodiscard]] pid_t id() const { return pid_; }
   // Until it ends; killed if that takes longer than any test may.
   [[nodiscard]] Finished wait();
   [[nodiscard]] bool has_ended();

@@ -110,6 +110,30 @@ TEST(Traffic, CountsEncodedBytesByKind) {
   EXPECT_TRUE(counting.take().empty());
 }
 
+TEST(Traffic, BelievesATransportThatHasSeenTheBytes) {
+  // Hears from all but the last, and gives sizes that no measuring would find.
+  class Sparse : public Federation {
+   public:
+    [[nodiscard]] Index num_clients() const override { return 3; }
+    [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override {
+      const Message& message = *requests.front().message;
+      return {{.client = client_id(0), .message = message, .request_size = 1000, .size = 10},
+              {.client = client_id(1), .message = message, .request_size = 2000, .size = 20}};
+    }
+  };
+  Sparse sparse;
+  CountingFederation counting(sparse);
+  const Message message{.kind = "x", .round = 0, .arrays = {}};
+  std::vector<Request> requests;
+  for (Index client = 0; client < 3; ++client) {
+    requests.push_back({client_id(client), std::make_shared<const Message>(message)});
+  }
+  (void)counting.exchange(requests);
+  const Traffic traffic = counting.take().at("x");
+  EXPECT_EQ(traffic.up, 30U);
+  EXPECT_EQ(traffic.down, 3000 + message::encode(message).size()) << "one may never have been sent";
+}
+
 TEST(Traffic, CountsEveryRequestWhateverMessagesTheyShare) {
   World world;
   CountingFederation counting(world.transport);

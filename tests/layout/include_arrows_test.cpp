@@ -60,16 +60,17 @@ constexpr std::array kLibraries = {
     Library{"prometheus/", "apps/server_metrics.cpp"},
     Library{"httplib.h", "apps/loopback_server.cpp"},
     Library{"grpc", "fedhur/transport/"},
-    Library{"absl/", "fedhur/transport/grpc/"}, // only what grpc itself brings
+    Library{"absl/", "fedhur/transport/grpc/"},  // only what grpc itself brings
     Library{"google/protobuf/", "fedhur/transport/"},
     Library{"mpi.h", "fedhur/transport/"},
     Library{"pybind11/", "bindings/"},
 };
 
 // Not libraries: the operating system and the compiler.
-constexpr std::array<std::string_view, 14> kSystem = {
-    "sys/",  "unistd.h",  "fcntl.h",  "signal.h",    "poll.h",      "netdb.h",   "netinet/",
-    "arpa/", "ifaddrs.h", "malloc.h", "xmmintrin.h", "immintrin.h", "pthread.h", "spawn.h",
+constexpr std::array<std::string_view, 15> kSystem = {
+    "sys/",     "sched.h",     "unistd.h",    "fcntl.h",   "signal.h",
+    "poll.h",   "netdb.h",     "netinet/",    "arpa/",     "ifaddrs.h",
+    "malloc.h", "xmmintrin.h", "immintrin.h", "pthread.h", "spawn.h",
 };
 
 // Nothing under fedhur/ prints, reads the environment or ends the process.

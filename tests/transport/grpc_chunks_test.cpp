@@ -95,8 +95,8 @@ TEST(Chunks, OfAnySizeAreTaken) {
 TEST(Chunks, OutOfOrderAreRefused) {
   const auto pieces = pieces_of(random_message(3 * kPieceBytes));
   EXPECT_THAT(refusal_of({pieces[1]}), testing::HasSubstr("expected its first piece"));
-  EXPECT_THAT(refusal_of({pieces[0], pieces[2]}), testing::HasSubstr("expected the one at 524288"));
-  EXPECT_THAT(refusal_of({pieces[0], pieces[1], pieces[1]}), testing::HasSubstr("at byte 524288"));
+  EXPECT_THAT(refusal_of({pieces[0], pieces[2]}), testing::HasSubstr("expected the one at 131072"));
+  EXPECT_THAT(refusal_of({pieces[0], pieces[1], pieces[1]}), testing::HasSubstr("at byte 131072"));
   EXPECT_NE(refusal_of({pieces[0], pieces[0]}), "");
   OwnPiece other_total = pieces[1];
   other_total.total_size += 1;
@@ -125,15 +125,17 @@ TEST(Chunks, WithoutPayloadOrWithTooMuchAreRefused) {
   auto empty = pieces_of(random_message(100));
   empty.front().payload.clear();
   EXPECT_NE(refusal_of(empty), "") << "they could go on for ever";
-  auto large = pieces_of(random_message(kPieceBytes + 1));
+  auto large = pieces_of(random_message(2 * kLargestPiece));
+  large.front().payload.resize(kLargestPiece);
+  EXPECT_EQ(refusal_of({large.front()}), "");
   large.front().payload.push_back(std::byte{});
-  EXPECT_NE(refusal_of({large.front()}), "");
+  EXPECT_THAT(refusal_of({large.front()}), testing::HasSubstr("expected 1 to 524288"));
 }
 
 TEST(Chunks, ThatDoNotMatchTheDigestAreRefused) {
   auto pieces = pieces_of(random_message(2 * kPieceBytes));
   pieces.back().payload.back() ^= std::byte{1};
-  EXPECT_EQ(refusal_of(pieces), "a message of 1048576 bytes does not match its digest");
+  EXPECT_EQ(refusal_of(pieces), "a message of 262144 bytes does not match its digest");
   auto short_digest = pieces_of(random_message(10));
   short_digest.front().digest.pop_back();
   EXPECT_THAT(refusal_of(short_digest), testing::HasSubstr("a digest of 15 bytes, expected 16"));

@@ -128,9 +128,9 @@ struct ServerDied {};
 // Ends the server's life at an exchange: before it, after some of its answers, or after its end.
 class MortalFederation : public federation::Federation {
  public:
-  // `on_end` is called when an exchange has ended.
-  MortalFederation(Hub& hub, Rng rng, double death_rate, std::function<void()> on_end)
-      : hub_(&hub), rng_(rng), death_rate_(death_rate), on_end_(std::move(on_end)) {}
+  // `on_begin` is called when an exchange begins: all that was written before is on disk.
+  MortalFederation(Hub& hub, Rng rng, double death_rate, std::function<void()> on_begin)
+      : hub_(&hub), rng_(rng), death_rate_(death_rate), on_begin_(std::move(on_begin)) {}
   [[nodiscard]] Index num_clients() const override { return hub_->num_clients(); }
   [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override {
     const bool dies = rng_.uniform() < death_rate_;
@@ -146,8 +146,8 @@ class MortalFederation : public federation::Federation {
           });
     }
     try {
+      on_begin_();
       auto answers = hub_->exchange(watched);
-      on_end_();
       if (dies && moment > kClients) throw ServerDied{};
       return answers;
     } catch (const TransportError&) {
@@ -159,7 +159,7 @@ class MortalFederation : public federation::Federation {
   Hub* hub_;
   Rng rng_;
   double death_rate_;
-  std::function<void()> on_end_;
+  std::function<void()> on_begin_;
 };
 
 // What a server has on its disk, besides the journal.
@@ -226,8 +226,8 @@ class MortalRun {
     return true;
   }
 
-  // Of what came after the last end of an exchange, the disk has some pages and of others what was
-  // there before.
+  // Of what came after the last beginning of an exchange, the disk has some pages and of others
+  // what was there before.
   void cut_power(Rng& rng) const {
     constexpr std::size_t kPage = 16;  // the smaller, the more is torn
     const std::vector<std::byte> newest = read_file(path());

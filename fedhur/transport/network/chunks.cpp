@@ -11,7 +11,7 @@ namespace fedhur::transport {
 namespace {
 // Room that a first piece's word is enough for: most messages are not moved while they grow.
 constexpr std::uint64_t kTrusted = std::uint64_t{4} << 20U;
-static_assert(kTrusted >= kPieceBytes);
+static_assert(kTrusted >= kLargestPiece);
 }  // namespace
 
 Splitter::Splitter(std::span<const std::byte> message) : Splitter(message, checksum_of(message)) {}
@@ -63,11 +63,11 @@ std::optional<std::vector<std::byte>> Assembler::add(const Piece& piece) {
                     piece.offset, piece.total_size, message_.size(), total_size_));
   }
   const std::size_t size = piece.payload.size();
-  if (size > kPieceBytes || size > total_size_ - message_.size() ||
+  if (size > kLargestPiece || size > total_size_ - message_.size() ||
       (size == 0 && total_size_ > 0)) {
     throw ProtocolError(
         fmt::format("a piece of {} bytes at {} of a message of {}, expected 1 to {}", size,
-                    message_.size(), total_size_, kPieceBytes));
+                    message_.size(), total_size_, kLargestPiece));
   }
   if (message_.capacity() < message_.size() + size) {
     message_.reserve(std::min<std::uint64_t>(

@@ -9,7 +9,9 @@
 #include "fedhur/base/checksum.hpp"
 
 namespace fedhur::transport {
-inline constexpr std::size_t kPieceBytes = std::size_t{512} << 10U;
+// Small enough that a core's cache holds it while it is copied, encrypted and sent.
+inline constexpr std::size_t kPieceBytes = std::size_t{128} << 10U;
+inline constexpr std::size_t kLargestPiece = std::size_t{512} << 10U;  // that is taken
 
 struct Piece {
   std::uint64_t total_size = 0;  // of the message

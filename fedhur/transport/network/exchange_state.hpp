@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,14 +26,17 @@ class Outgoing {
     std::call_once(is_encoded_, [&] {
       bytes_ = std::make_shared<const std::vector<std::byte>>(message::encode(*message_, format_));
     });
+    size_ = bytes_->size();
     return bytes_;
   }
+  [[nodiscard]] std::size_t size() const { return size_; }  // 0 as long as nobody has taken it
 
  private:
   std::shared_ptr<const message::Message> message_;
   message::WireFormat format_;
   std::once_flag is_encoded_;
   Bytes bytes_;
+  std::atomic<std::size_t> size_ = 0;
 };
 
 class ExchangeState {
@@ -44,6 +48,7 @@ class ExchangeState {
     std::shared_ptr<Outgoing> message;
     Phase phase = Phase::open;  // changed through set_phase(), which counts
     message::Message answer;
+    std::size_t answer_size = 0;  // in bytes
   };
 
   ExchangeState(Sequence sequence, std::span<const federation::Request> requests,
@@ -84,8 +89,9 @@ class ExchangeState {
     ++count(phase);
     slot.phase = phase;
   }
-  void set_answer(Slot& slot, message::Message answer) {
+  void set_answer(Slot& slot, message::Message answer, std::size_t size) {
     slot.answer = std::move(answer);
+    slot.answer_size = size;
     set_phase(slot, Phase::answered);
   }
 
@@ -99,7 +105,11 @@ class ExchangeState {
   [[nodiscard]] std::vector<federation::Answer> take_answers() {
     std::vector<federation::Answer> answers;
     for (auto& [client, slot] : slots_) {
-      if (slot.phase == Phase::answered) answers.push_back({client, std::move(slot.answer)});
+      if (slot.phase != Phase::answered) continue;
+      answers.push_back({.client = client,
+                         .message = std::move(slot.answer),
+                         .request_size = slot.message->size(),
+                         .size = slot.answer_size});
     }
     return answers;
   }

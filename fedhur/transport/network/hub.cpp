@@ -60,7 +60,9 @@ Hub::State::Recalled Hub::State::recall(Sequence sequence,
     for (const Request& request : requests) {
       const auto found = before.replies.find(request.client);
       if (found == before.replies.end()) continue;
-      recalled.answers.push_back({request.client, message::decode(*found->second)});
+      recalled.answers.push_back({.client = request.client,
+                                  .message = message::decode(*found->second),
+                                  .size = found->second->size()});
       federation::check_answer(recalled.answers.back(), request);
     }
     if (before.is_ended && recalled.answers.size() != before.counted.size()) {
@@ -79,7 +81,7 @@ void Hub::State::begin(std::span<const Request> requests, std::vector<Answer> re
   ++next_sequence;
   if (!requests.empty()) round = current->round();
   for (Answer& answer : recalled) {
-    current->set_answer(*current->find(answer.client), std::move(answer.message));
+    current->set_answer(*current->find(answer.client), std::move(answer.message), answer.size);
   }
 }
 
@@ -152,8 +154,9 @@ std::vector<Answer> Hub::exchange(std::span<const Request> requests) {
             "the request names a client of this federation");
   }
   const Sequence sequence = next_sequence();
-  // Not under the lock: what is decoded may be large.
+  // Not under the lock: what is decoded may be large, and the disk slow.
   State::Recalled recalled = state.recall(sequence, requests);
+  if (state.journal != nullptr) state.journal->settle();
   std::unique_lock lock(state.mutex);
   expects(!state.current && state.next_sequence == sequence, "one exchange at a time");
   if (state.failure) std::rethrow_exception(state.failure);
@@ -366,7 +369,7 @@ void Hub::accept(Session id, const Reply& reply) {
   slot = state.current->find(reply.client);
   client.is_absent = false;
   if (problem.empty()) {
-    state.current->set_answer(*slot, std::move(answer.message));
+    state.current->set_answer(*slot, std::move(answer.message), reply.message->size());
     ++state.counters.replies;
     state.counters.reply_bytes += reply.message->size();
   } else {

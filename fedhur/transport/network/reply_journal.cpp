@@ -17,6 +17,7 @@ struct ReplyJournal::State {
   RecordLog log;
   std::map<Sequence, Exchange> before;
   Sequence newest_taken = 0;
+  bool is_settled = true;  // what end() and clear() have written is on disk
 
   // Records come in any order of clients, and one may come twice: the first counts.
   void read(std::span<const std::byte> record) {
@@ -73,7 +74,11 @@ void ReplyJournal::end(Sequence sequence, const std::vector<ClientId>& counted) 
   record.put(sequence);
   for (const ClientId client : counted) record.put(static_cast<std::uint32_t>(client));
   state_->log.append(record.finish());
-  state_->log.sync();
+  state_->is_settled = false;
+}
+
+void ReplyJournal::settle() {
+  if (!std::exchange(state_->is_settled, true)) state_->log.sync();
 }
 
 void ReplyJournal::clear() {
@@ -81,6 +86,8 @@ void ReplyJournal::clear() {
   before.erase(before.begin(), before.upper_bound(state_->newest_taken));
   // An earlier life may have come further than this one has. Its replies are worth more than the
   // room that older ones take.
-  if (before.empty()) state_->log.clear();
+  if (!before.empty()) return;
+  state_->log.clear();
+  state_->is_settled = false;
 }
 }  // namespace fedhur::transport

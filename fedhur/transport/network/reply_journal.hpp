@@ -30,8 +30,10 @@ class ReplyJournal {
 
   // May be called from several threads.
   void add(Sequence sequence, ClientId client, std::span<const std::byte> message);
-  // After this the exchange is on disk, whatever happens to the machine.
   void end(Sequence sequence, const std::vector<ClientId>& counted);
+  // After this all exchanges that have ended are on disk, whatever happens to the machine. Before
+  // anybody is told something that follows from them: until then the disk has time.
+  void settle();
   // A checkpoint holds every exchange that was taken so far: forgets those.
   void clear();
 
