@@ -83,7 +83,7 @@ std::string label(const Recommendation& item) {
   return printable(item.title.empty() ? item.name : item.title);
 }
 
-Json to_json(const Recommendation& item) { return {{"item", item.name}, {"title", item.title}}; }
+Json json_of(const Recommendation& item) { return {{"item", item.name}, {"title", item.title}}; }
 
 // The first `count` of what the user has seen.
 std::vector<Recommendation> some_seen(const StoredModel& model, UserId user, std::int64_t count) {
@@ -97,13 +97,13 @@ std::string format_json(const RecommendFlags& flags, const std::vector<Recommend
   Json json = {{"run", flags.run}, {"user", flags.user}, {"recommendations", Json::array()}};
   for (std::size_t i = 0; i < items.size(); ++i) {
     Json entry = {{"rank", i + 1}};
-    entry.update(to_json(items[i]));
+    entry.update(json_of(items[i]));
     entry["score"] = items[i].score;
     json["recommendations"].push_back(std::move(entry));
   }
   if (flags.seen > 0) {
     json["seen"] = Json::array();
-    for (const Recommendation& item : seen) json["seen"].push_back(to_json(item));
+    for (const Recommendation& item : seen) json["seen"].push_back(json_of(item));
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
