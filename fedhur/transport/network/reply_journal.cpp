@@ -78,7 +78,9 @@ void ReplyJournal::end(Sequence sequence, const std::vector<ClientId>& counted) 
 }
 
 void ReplyJournal::settle() {
-  if (!std::exchange(state_->is_settled, true)) state_->log.sync();
+  if (state_->is_settled) return;
+  state_->log.sync();
+  state_->is_settled = true;
 }
 
 void ReplyJournal::clear() {
