@@ -2,12 +2,70 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "fedhur/linalg/kmeans.hpp"
 #include "fedhur/linalg/normalize.hpp"
+#include "fedhur/linalg/principal.hpp"
 
 namespace fedhur::server {
+namespace {
+using Groups = std::vector<std::vector<Index>>;
+
+// The group in equal halves across its widest direction, these in halves again, until none holds
+// more than `largest` items.
+Groups halve(const Matrix& rows, std::vector<Index> items, Index largest) {
+  if (static_cast<Index>(items.size()) <= largest) return {std::move(items)};
+  const Matrix own = rows(items, Eigen::all);
+  const Eigen::VectorXd places = own.cast<double>() * linalg::principal_directions(own, 1);
+  std::vector<std::pair<double, Index>> order;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    order.emplace_back(places(static_cast<Index>(i)), items[i]);
+  }
+  std::ranges::sort(order);
+  const std::size_t middle = (items.size() + 1) / 2;
+  Groups parts;
+  for (const auto& half : {std::span(order).first(middle), std::span(order).subspan(middle)}) {
+    std::vector<Index> chosen;
+    for (const auto& [place, item] : half) chosen.push_back(item);
+    std::ranges::sort(chosen);
+    std::ranges::move(halve(rows, std::move(chosen), largest), std::back_inserter(parts));
+  }
+  return parts;
+}
+
+Groups divide(const Matrix& rows, const std::vector<Index>& items, Index num_groups,
+              Index max_steps, const Rng& rng) {
+  const auto size = static_cast<Index>(items.size());
+  std::vector<Index> assigned(items.size());
+  if (size <= num_groups) {
+    std::iota(assigned.begin(), assigned.end(), Index{0});
+  } else {
+    assigned = linalg::group_rows(rows(items, Eigen::all), num_groups, max_steps, rng);
+  }
+  Groups parts(static_cast<std::size_t>(std::min(size, num_groups)));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    parts[static_cast<std::size_t>(assigned[i])].push_back(items[i]);
+  }
+  return parts;
+}
+
+Groups cut_giants(const Matrix& rows, Groups groups, const ItemHierarchyConfig& config) {
+  const Index largest = config.largest_group;
+  const Index target = config.leaf_items > 0 ? std::min(config.leaf_items, largest) : largest;
+  Groups parts;
+  for (auto& items : groups) {
+    const bool is_giant = static_cast<Index>(items.size()) > largest;
+    std::ranges::move(is_giant ? halve(rows, std::move(items), target) : Groups{std::move(items)},
+                      std::back_inserter(parts));
+  }
+  return parts;
+}
+}  // namespace
+
 void read_settings(ConfigTable& table, ItemHierarchyConfig& config) {
   ConfigSection section(table, "hierarchy");
   std::vector<ConfigScalar> branching;
@@ -33,6 +91,8 @@ void read_settings(ConfigTable& table, ItemHierarchyConfig& config) {
   }
   section.read("leaf_items", config.leaf_items);
   section.require(config.leaf_items >= 0, "leaf_items", "a number of 0 or more");
+  section.read("largest_group", config.largest_group);
+  section.require(config.largest_group >= 0, "largest_group", "a number of 0 or more");
   section.read("max_steps", config.max_steps);
   section.require(config.max_steps >= 1, "max_steps", "a number of 1 or more");
 }
@@ -61,30 +121,24 @@ linalg::ItemHierarchy build_item_hierarchy(Matrix global_item_embeddings,
   const std::vector<Index> branching = adapt_branching(config, num_items);
   MatrixOf<std::int32_t> members =
       MatrixOf<std::int32_t>::Zero(num_items, static_cast<Index>(branching.size()));
-  std::vector<std::vector<Index>> groups(1,
-                                         std::vector<Index>(static_cast<std::size_t>(num_items)));
+  Groups groups(1, std::vector<Index>(static_cast<std::size_t>(num_items)));
   std::iota(groups[0].begin(), groups[0].end(), Index{0});
   for (std::size_t level = 0; level < branching.size(); ++level) {
-    std::vector<std::vector<std::vector<Index>>> parts(groups.size());
+    const bool is_last = level + 1 == branching.size();
+    std::vector<Groups> parts(groups.size());
     executor.for_each(static_cast<Index>(groups.size()), [&](Index g) {
-      const auto& items = groups[static_cast<std::size_t>(g)];
-      const auto size = static_cast<Index>(items.size());
-      std::vector<Index> assigned(items.size());
-      if (size <= branching[level]) {
-        std::iota(assigned.begin(), assigned.end(), Index{0});
-      } else {
-        assigned = linalg::group_rows(rows(items, Eigen::all), branching[level], config.max_steps,
-                                      rng.stream(Draw::clustering, level, g));
-      }
-      auto& own = parts[static_cast<std::size_t>(g)];
-      own.resize(static_cast<std::size_t>(std::min(size, branching[level])));
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        members(items[i], static_cast<Index>(level)) = static_cast<std::int32_t>(assigned[i]);
-        own[static_cast<std::size_t>(assigned[i])].push_back(items[i]);
+      Groups& own = parts[static_cast<std::size_t>(g)];
+      own = divide(rows, groups[static_cast<std::size_t>(g)], branching[level], config.max_steps,
+                   rng.stream(Draw::clustering, level, g));
+      if (is_last && config.largest_group > 0) own = cut_giants(rows, std::move(own), config);
+      for (std::size_t member = 0; member < own.size(); ++member) {
+        for (const Index item : own[member]) {
+          members(item, static_cast<Index>(level)) = static_cast<std::int32_t>(member);
+        }
       }
     });
     groups.clear();
-    for (auto& own : parts) std::move(own.begin(), own.end(), std::back_inserter(groups));
+    for (Groups& own : parts) std::ranges::move(own, std::back_inserter(groups));
   }
   return linalg::from_table(
       {.members = std::move(members), .ends_with_items = config.ends_with_items});

@@ -14,8 +14,9 @@ struct ItemHierarchyConfig {
   std::vector<Index> branching = {8, 4};
   bool ends_with_items = true;  // whether the last level's members are the single items
   Index leaf_items =
-      53;                // on large catalogues branching grows until the last groups are this small
-  Index max_steps = 25;  // of k-means
+      53;  // on large catalogues branching grows until the last groups are this small
+  Index largest_group = 0;  // last groups with more items are cut; 0: none is
+  Index max_steps = 25;     // of k-means
 };
 void read_settings(ConfigTable& table, ItemHierarchyConfig& config);
 
@@ -25,7 +26,10 @@ void read_settings(ConfigTable& table, ItemHierarchyConfig& config);
                                                  Index num_items);
 
 // k-means on the rows of E_g, scaled to unit length (without that, one giant group of unpopular
-// items appears). A group smaller than the branching is divided into its items.
+// items appears). A group smaller than the branching is divided into its items. On data with a
+// long tail such as MovieLens 1M giant groups appear all the same, and a residual of m items has
+// m^2/2 numbers: a last group with more than largest_group items is cut into halves until none of
+// them has more than leaf_items.
 [[nodiscard]] linalg::ItemHierarchy build_item_hierarchy(Matrix global_item_embeddings,
                                                          const ItemHierarchyConfig& config, Rng rng,
                                                          const Executor& executor);

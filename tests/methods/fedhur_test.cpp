@@ -365,6 +365,7 @@ TEST(FedHurConfig, NamesTheKeyOfASettingThatIsNotAllowed) {
                                        "hierarchy.branching=[2.5]",
                                        "hierarchy.branching=3",
                                        "hierarchy.leaf_items=-1",
+                                       "hierarchy.largest_group=-1",
                                        "hierarchy.max_steps=0",
                                        "hierarchy.level_weights=[]",
                                        "hierarchy.level_weights=[-0.1]",

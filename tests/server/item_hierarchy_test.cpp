@@ -71,6 +71,59 @@ TEST(BuildItemHierarchy, TakesZeroRowsAndCopies) {
   }
 }
 
+// 900 items that k-means sees as one among twelve that stand apart, and the groups that become of
+// them. What differs most among the 900 is odd from even.
+std::vector<std::vector<Index>> group_alike(float difference, Index largest_group,
+                                            Index leaf_items) {
+  Matrix embeddings = tests::random_matrix(912, 8, 4);
+  embeddings.topRows(900) *= difference;
+  embeddings.topRows(900).col(0).array() += 1.0F;
+  for (Index item = 0; item < 900; item += 2) embeddings(item, 1) += 20.0F * difference;
+  const Executor executor(2);
+  const auto hierarchy = build_item_hierarchy(embeddings,
+                                              {.branching = {10},
+                                               .ends_with_items = false,
+                                               .leaf_items = leaf_items,
+                                               .largest_group = largest_group},
+                                              Rng(5), executor);
+  const linalg::Scope& scope = hierarchy.scopes.front();
+  std::vector<std::vector<Index>> groups;
+  for (Index b = 0; b < scope.num_members(); ++b) {
+    const auto items = scope.member_items(b);
+    groups.emplace_back(items.begin(), items.end());
+  }
+  return groups;
+}
+
+TEST(BuildItemHierarchy, CutsGiantGroupsAlone) {
+  for (const float difference : {1e-3F, 0.0F}) {
+    const auto whole = group_alike(difference, 0, 100);
+    ASSERT_EQ(whole.size(), 10U);
+    const auto giant = std::ranges::max_element(whole, {}, [](const auto& g) { return g.size(); });
+    ASSERT_EQ(giant->size(), 900U);
+
+    EXPECT_EQ(group_alike(difference, 900, 100), whole);
+    EXPECT_EQ(group_alike(difference, 899, 0).size(), 11U);  // halves are small enough
+    const auto parts = group_alike(difference, 899, 100);
+    ASSERT_EQ(parts.size(), 9U + 16U);
+    std::vector<Index> cut;
+    for (const auto& group : parts) {
+      EXPECT_TRUE(std::ranges::is_sorted(group));
+      if (group.front() >= 900) {
+        EXPECT_NE(std::ranges::find(whole, group), whole.end()) << "a small group has changed";
+        continue;
+      }
+      EXPECT_GE(group.size(), 56U);  // 900 in sixteen equal parts
+      EXPECT_LE(group.size(), 57U);
+      const auto is_like_first = [&](Index item) { return item % 2 == group.front() % 2; };
+      EXPECT_TRUE(difference == 0.0F || std::ranges::all_of(group, is_like_first));
+      cut.insert(cut.end(), group.begin(), group.end());
+    }
+    std::ranges::sort(cut);
+    EXPECT_EQ(cut, *giant);
+  }
+}
+
 TEST(BuildItemHierarchy, IsTheSameForAnyNumberOfThreads) {
   const Matrix embeddings = tests::random_matrix(70, 4, 2);
   const auto one = build(embeddings, {5, 3}, true, 1);
