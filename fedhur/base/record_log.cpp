@@ -11,11 +11,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "fedhur/base/checksum.hpp"
 #include "fedhur/base/descriptor.hpp"
+#include "fedhur/base/direct_writer.hpp"
 #include "fedhur/base/file.hpp"
 
 namespace fedhur {
@@ -53,8 +56,9 @@ struct RecordLog::File {
   std::vector<std::vector<std::byte>> records;
   std::mutex mutex;
   std::atomic<bool> has_failed = false;
+  std::optional<DirectWriter> direct;  // for Cache::none, where there is one
 
-  explicit File(std::filesystem::path where)
+  File(std::filesystem::path where, Cache cache)
       : path(std::move(where)), file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
     if (file.get() < 0) fail("open");
     struct stat info {};
@@ -71,6 +75,7 @@ struct RecordLog::File {
     // Records of a process that was killed may be in memory only, and are relied on from here on.
     sync();
     if (end == 0) sync_folder(path.parent_path());
+    if (cache == Cache::none) open_direct();
   }
   ~File() { (void)::ftruncate(file.get(), end); }
   File(const File&) = delete;
@@ -78,6 +83,15 @@ struct RecordLog::File {
 
   [[noreturn]] void fail(const char* action) const {
     throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
+  }
+
+  void open_direct() {
+    direct = DirectWriter::open(path);
+    if (!direct) return;
+    const auto block = static_cast<off_t>(DirectWriter::kBlock);
+    std::vector<std::byte> last(static_cast<std::size_t>(end % block));
+    if (!read_at(end - end % block, last)) fail("read");
+    direct->seek(end, last);
   }
 
   // Record by record: a log may be large, and is in memory once only.
@@ -133,23 +147,40 @@ struct RecordLog::File {
 #endif
   }
 
-  void write_at(off_t& position, std::span<const std::byte> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), position);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        const int reason = errno;
-        (void)::ftruncate(file.get(), end);  // a torn record would be cut off later anyway
-        errno = reason;
-        fail("write");
-      }
-      position += written;
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
+  using Parts = std::initializer_list<std::span<const std::byte>>;
+
+  // Where it ends. On failure nothing has been written; a torn record would be cut off later
+  // anyway.
+  [[nodiscard]] off_t write(off_t position, Parts parts) {
+    if (direct && direct->append(parts)) return direct->position();
+    direct.reset();  // some file systems refuse at this point only
+    if (!write_cached(position, parts)) {
+      const int reason = errno;
+      (void)::ftruncate(file.get(), end);
+      errno = reason;
+      fail("write");
     }
+    return position;
+  }
+
+  [[nodiscard]] bool write_cached(off_t& position, Parts parts) const {
+    const off_t begin = position;
+    for (std::span<const std::byte> bytes : parts) {
+      while (!bytes.empty()) {
+        const ssize_t size = ::pwrite(file.get(), bytes.data(), bytes.size(), position);
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0) return false;
+        position += size;
+        bytes = bytes.subspan(static_cast<std::size_t>(size));
+      }
+    }
+    begin_sync(begin, position);
+    return true;
   }
 };
 
-RecordLog::RecordLog(const std::filesystem::path& path) : file_(std::make_unique<File>(path)) {}
+RecordLog::RecordLog(const std::filesystem::path& path, Cache cache)
+    : file_(std::make_unique<File>(path, cache)) {}
 RecordLog::~RecordLog() = default;
 
 std::vector<std::vector<std::byte>> RecordLog::take_records() {
@@ -161,28 +192,18 @@ void RecordLog::append(std::span<const std::byte> head, std::span<const std::byt
   header.checksum = record_checksum(header, head, body);
   const std::lock_guard lock(file_->mutex);
   expects(header.generation == file_->generation, "nobody appends while the log is cleared");
-  off_t position = file_->end;
-  file_->write_at(position, std::as_bytes(std::span(&header, 1)));
-  file_->write_at(position, head);
-  file_->write_at(position, body);
-  file_->begin_sync(file_->end, position);
-  file_->end = position;
+  file_->end = file_->write(file_->end, {std::as_bytes(std::span(&header, 1)), head, body});
 }
 
 void RecordLog::sync() { file_->sync(); }
-
-void RecordLog::drop_from_memory() {
-  const std::lock_guard lock(file_->mutex);
-  // Its last page stays, since the next record begins there.
-  (void)::posix_fadvise(file_->file.get(), 0, file_->end, POSIX_FADV_DONTNEED);
-}
 
 void RecordLog::clear() {
   const std::lock_guard lock(file_->mutex);
   if (file_->end == 0) return;
   const Header empty{.magic = kEmptyMagic, .generation = file_->generation + 1};
-  off_t position = 0;
-  file_->write_at(position, std::as_bytes(std::span(&empty, 1)));
+  if (file_->direct) file_->direct->seek(0, {});
+  (void)file_->write(0, {std::as_bytes(std::span(&empty, 1))});
+  if (file_->direct) file_->direct->seek(0, {});
   file_->generation = empty.generation;
   file_->end = 0;
 }

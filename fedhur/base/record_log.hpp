@@ -1,5 +1,6 @@
 // A file that grows by records. What a crash tears off is noticed and left out.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -12,7 +13,10 @@ class RecordLog {
  public:
   // Opens or creates; what follows the last whole record is cut off. FileError if the system
   // refuses, or if somebody else has it open: two writers would tear each other's records.
-  explicit RecordLog(const std::filesystem::path& path);
+  // `Cache::none` is for logs that are read after a crash only: they take no memory of the system,
+  // where the file system can do without, and appending waits for the disk.
+  enum class Cache : std::uint8_t { ordinary, none };
+  explicit RecordLog(const std::filesystem::path& path, Cache cache = Cache::ordinary);
   ~RecordLog();
   RecordLog(const RecordLog&) = delete;
   RecordLog& operator=(const RecordLog&) = delete;
@@ -23,8 +27,6 @@ class RecordLog {
   // machine after sync(). May be called from several threads. FileError leaves the file as it was.
   void append(std::span<const std::byte> head, std::span<const std::byte> body = {});
   void sync();
-  // For logs that are read after a crash only: memory is not kept for what is on disk.
-  void drop_from_memory();
   // Not while somebody appends. The file keeps its length, and new records overwrite old ones: to
   // give room back and take it again costs more than to write. It is cut to what counts when it is
   // closed or opened.

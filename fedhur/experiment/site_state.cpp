@@ -48,7 +48,7 @@ SiteState::SiteState(fs::path folder, std::vector<ClientId> ids, const Clients& 
     number_ = std::max(number_, number_of(entry.path(), kStatePrefix));
   }
   if (number_ > 0) restore(state_file(number_));
-  journal_ = std::make_unique<RecordLog>(journal_file(number_));
+  journal_ = std::make_unique<RecordLog>(journal_file(number_), RecordLog::Cache::none);
 }
 
 fs::path SiteState::state_file(int number) const {
@@ -130,7 +130,6 @@ void SiteState::settle() {
   const std::lock_guard lock(settling_);
   if (is_settled_) return;
   journal_->sync();
-  journal_->drop_from_memory();
   is_settled_ = true;
 }
 

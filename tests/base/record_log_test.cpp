@@ -5,6 +5,7 @@
 #include <fstream>
 #include <latch>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include "fedhur/base/error.hpp"
@@ -150,7 +151,6 @@ TEST(RecordLog, BeginsAnewWhenCleared) {
     log.clear();
     append(log, "new");
     log.sync();
-    log.drop_from_memory();
     append(log, "newer");
   }
   EXPECT_EQ(read(folder / "log"), (Records{"new", "newer"}));
@@ -235,6 +235,91 @@ TEST(RecordLog, OnAFullDiskStaysAsItWas) {
   }
   append(log, "after");
   EXPECT_EQ(read_file(folder / "log").size(), before.size() + 24 + 5);
+}
+
+// Past the cache only whole blocks are written, so that files are longer than their records.
+constexpr auto kUncached = RecordLog::Cache::none;
+
+TEST(UncachedRecordLog, HoldsRecordsOfAnyLengthAndWhatAKilledProcessHasAppended) {
+  const tests::TempFolder folder;
+  const auto path = folder / "log";
+  // Within a block, up to its end, over it; the same of what is written at once, and of both.
+  const std::vector<std::size_t> lengths = {
+      0, 1, 4000, 4096 - 24, 4096, 8192, 100'000, 262'144, 262'120, 262'143, 524'289, 1'500'000};
+  Records records;
+  for (const bool is_opened_anew : {false, true}) {
+    auto log = std::make_unique<RecordLog>(path, kUncached);
+    for (const std::size_t length : lengths) {
+      if (is_opened_anew) {
+        log.reset();
+        log = std::make_unique<RecordLog>(path, kUncached);
+        EXPECT_EQ(read(*log), records);
+      }
+      records.push_back("h" + std::string(length, static_cast<char>('a' + records.size())));
+      append(*log, "h", records.back().substr(1));
+      write(folder / "killed", read_file(path));
+      EXPECT_EQ(read(folder / "killed"), records) << length;
+    }
+  }
+  EXPECT_EQ(read(path), records) << "as an ordinary log";
+}
+
+TEST(UncachedRecordLog, CutsOffATailThatWasTornAndGoesOnFromThere) {
+  const tests::TempFolder folder;
+  const Records records = {"short", std::string(5000, 'a'), std::string(300'000, 'b')};
+  {
+    RecordLog log(folder / "log");
+    for (const std::string& record : records) append(log, record);
+  }
+  const auto bytes = read_file(folder / "log");
+  const std::vector<std::size_t> ends = {29, 29 + 5024, 29 + 5024 + 300'024};
+  for (std::size_t length = 0; length <= bytes.size(); length += 997) {
+    write(folder / "torn", std::span(bytes).first(length));
+    Records whole;
+    for (std::size_t i = 0; i < 3 && ends[i] <= length; ++i) whole.push_back(records[i]);
+    {
+      RecordLog log(folder / "torn", kUncached);
+      EXPECT_EQ(read(log), whole) << length;
+      append(log, "next");
+    }
+    whole.emplace_back("next");
+    EXPECT_EQ(read(folder / "torn"), whole) << length;
+  }
+}
+
+TEST(UncachedRecordLog, ForgetsWhatWasClearedHoweverLittleFollows) {
+  const tests::TempFolder folder;
+  for (const Records& records :
+       {Records{}, Records{"new"}, Records{"new", std::string(9000, 'n')}}) {
+    RecordLog log(folder / "log", kUncached);
+    append(log, "old");
+    append(log, std::string(9000, 'o'));
+    log.rename(folder / "moved");
+    log.clear();
+    for (const std::string& record : records) append(log, record);
+    write(folder / "killed", read_file(folder / "moved"));
+    EXPECT_EQ(read(folder / "killed"), records);
+    log.clear();
+  }
+}
+
+TEST(UncachedRecordLog, OnAFullDiskKeepsItsRecordsAndGoesOnWhenThereIsRoom) {
+  const tests::TempFolder folder;
+  for (const std::size_t room : {0U, 10U, 5000U, 300'000U}) {
+    const auto path = folder / std::to_string(room);
+    {
+      RecordLog log(path, kUncached);
+      append(log, "before");
+      {
+        const tests::SmallDisk disk(30 + room);
+        EXPECT_THROW(append(log, "head", std::string(1'000'000, 'b')), FileError) << room;
+      }
+      write(folder / "killed", read_file(path));
+      EXPECT_EQ(read(folder / "killed"), Records{"before"}) << room;
+      append(log, "after");
+    }
+    EXPECT_EQ(read(path), (Records{"before", "after"})) << room;
+  }
 }
 
 TEST(RecordLog, KeepsRecordsWholeThatSeveralThreadsAppend) {
