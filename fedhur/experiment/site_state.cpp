@@ -125,7 +125,7 @@ void SiteState::note(const Task& task) {
   is_settled_ = false;
 }
 
-// While the first of an exchange's clients works, the disk writes; one wait is for all of them.
+// One wait is for all tasks of an exchange, and comes when its first reply is ready.
 void SiteState::settle() {
   const std::lock_guard lock(settling_);
   if (is_settled_) return;
