@@ -1,7 +1,11 @@
 // An open file of the system, closed at the end of its scope.
 #pragma once
+#include <sys/types.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace fedhur {
@@ -24,4 +28,16 @@ class Descriptor {
  private:
   int fd_;
 };
+
+// All of it, however many calls that takes. False, with errno, if the system refuses.
+[[nodiscard]] inline bool write_at(int fd, off_t position, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::pwrite(fd, bytes.data(), bytes.size(), position);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return false;
+    position += size;
+    bytes = bytes.subspan(static_cast<std::size_t>(size));
+  }
+  return true;
+}
 }  // namespace fedhur

@@ -1,10 +1,8 @@
 #include "fedhur/base/direct_writer.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -62,7 +60,7 @@ bool DirectWriter::append(std::initializer_list<std::span<const std::byte>> part
       part = part.subspan(size);
       used += size;
       if (used < kBufferBytes) continue;
-      if (!write(written, {buffer_.get(), used})) return false;
+      if (!write_at(file_.get(), written, {buffer_.get(), used})) return false;
       written += static_cast<off_t>(used);
       used = 0;
     }
@@ -70,20 +68,10 @@ bool DirectWriter::append(std::initializer_list<std::span<const std::byte>> part
   const std::size_t whole = used - used % kBlock;
   const std::size_t rest = used - whole;
   if (rest > 0) std::memset(buffer_.get() + used, 0, kBlock - rest);
-  if (!write(written, {buffer_.get(), rest > 0 ? whole + kBlock : whole})) return false;
+  const std::size_t size = rest > 0 ? whole + kBlock : whole;
+  if (!write_at(file_.get(), written, {buffer_.get(), size})) return false;
   std::memcpy(last_.get(), buffer_.get() + whole, rest);
   position_ = end;
-  return true;
-}
-
-bool DirectWriter::write(off_t position, std::span<const std::byte> blocks) const {
-  while (!blocks.empty()) {
-    const ssize_t size = ::pwrite(file_.get(), blocks.data(), blocks.size(), position);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return false;
-    position += size;
-    blocks = blocks.subspan(static_cast<std::size_t>(size));
-  }
   return true;
 }
 }  // namespace fedhur

@@ -1,5 +1,5 @@
-// Appending past the system's cache, for files that are read after a crash only: neither memory nor
-// a copy into it is spent on them.
+// Appending past the system's cache, for files that are read after a crash only: no memory of the
+// system is filled with them.
 #pragma once
 #include <sys/types.h>
 
@@ -37,11 +37,10 @@ class DirectWriter {
   using Buffer = std::unique_ptr<std::byte[], Free>;  // NOLINT(modernize-avoid-c-arrays)
 
   explicit DirectWriter(Descriptor file);
-  [[nodiscard]] bool write(off_t position, std::span<const std::byte> blocks) const;
 
   Descriptor file_;
-  Buffer buffer_;  // begins with the last block of the file, up to position_
-  Buffer last_;    // a copy of that block, for when appending fails
+  Buffer buffer_;  // what is written next
+  Buffer last_;    // the last block of the file, up to position_
   off_t position_ = 0;
 };
 }  // namespace fedhur

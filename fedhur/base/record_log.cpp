@@ -165,14 +165,9 @@ struct RecordLog::File {
 
   [[nodiscard]] bool write_cached(off_t& position, Parts parts) const {
     const off_t begin = position;
-    for (std::span<const std::byte> bytes : parts) {
-      while (!bytes.empty()) {
-        const ssize_t size = ::pwrite(file.get(), bytes.data(), bytes.size(), position);
-        if (size < 0 && errno == EINTR) continue;
-        if (size < 0) return false;
-        position += size;
-        bytes = bytes.subspan(static_cast<std::size_t>(size));
-      }
+    for (const std::span<const std::byte> bytes : parts) {
+      if (!write_at(file.get(), position, bytes)) return false;
+      position += static_cast<off_t>(bytes.size());
     }
     begin_sync(begin, position);
     return true;

@@ -13,8 +13,8 @@ struct ItemHierarchyConfig {
   // more for the items.
   std::vector<Index> branching = {8, 4};
   bool ends_with_items = true;  // whether the last level's members are the single items
-  Index leaf_items =
-      53;  // on large catalogues branching grows until the last groups are this small
+  // On large catalogues branching grows until the last groups are this small; 0: never.
+  Index leaf_items = 53;
   Index largest_group = 0;  // last groups with more items are cut; 0: none is
   Index max_steps = 25;     // of k-means
 };

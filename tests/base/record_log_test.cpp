@@ -66,6 +66,18 @@ struct ThreeRecords {
   std::vector<std::byte> bytes;
 };
 
+// The log has these records, and takes another.
+void expect_to_go_on(const std::filesystem::path& path, Records whole, RecordLog::Cache cache) {
+  const auto length = std::filesystem::file_size(path);
+  {
+    RecordLog log(path, cache);
+    EXPECT_EQ(read(log), whole) << length;
+    append(log, "next");
+  }
+  whole.emplace_back("next");
+  EXPECT_EQ(read(path), whole) << length;
+}
+
 TEST(RecordLog, IsEmptyWhenNew) {
   const tests::TempFolder folder;
   EXPECT_TRUE(read(folder / "log").empty());
@@ -93,14 +105,7 @@ TEST(RecordLog, CutsOffATailThatWasTornAtAnyByteAndGoesOnFromThere) {
   const ThreeRecords three(folder / "log");
   for (std::size_t length = 0; length <= three.bytes.size(); ++length) {
     write(folder / "torn", std::span(three.bytes).first(length));
-    Records whole = three.whole_before(length);
-    {
-      RecordLog log(folder / "torn");
-      EXPECT_EQ(read(log), whole) << length;
-      append(log, "next");
-    }
-    whole.emplace_back("next");
-    EXPECT_EQ(read(folder / "torn"), whole) << length;
+    expect_to_go_on(folder / "torn", three.whole_before(length), RecordLog::Cache::ordinary);
   }
 }
 
@@ -277,13 +282,7 @@ TEST(UncachedRecordLog, CutsOffATailThatWasTornAndGoesOnFromThere) {
     write(folder / "torn", std::span(bytes).first(length));
     Records whole;
     for (std::size_t i = 0; i < 3 && ends[i] <= length; ++i) whole.push_back(records[i]);
-    {
-      RecordLog log(folder / "torn", kUncached);
-      EXPECT_EQ(read(log), whole) << length;
-      append(log, "next");
-    }
-    whole.emplace_back("next");
-    EXPECT_EQ(read(folder / "torn"), whole) << length;
+    expect_to_go_on(folder / "torn", whole, kUncached);
   }
 }
 
