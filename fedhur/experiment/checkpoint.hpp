@@ -28,7 +28,9 @@ struct Progress {
   std::uint64_t next_sequence = 1;
 };
 
-// Decides when a checkpoint is worth its time.
+// Decides when a checkpoint is worth its time: when what would have to be done again has taken many
+// times as long, by `Watch`.
+template <class Watch>
 class CheckpointClock {
  public:
   explicit CheckpointClock(Round every) : every_(every) {}
@@ -39,13 +41,13 @@ class CheckpointClock {
   }
   void note(double cost) {
     last_cost_ = cost;
-    since_last_ = Stopwatch();
+    since_last_ = Watch();
   }
 
  private:
   Round every_;
   double last_cost_ = 0.05;  // a guess until the first was written
-  Stopwatch since_last_;
+  Watch since_last_;
 };
 
 // Writes checkpoints/round-<next_round>.ckpt, whole or not at all, then removes older ones.

@@ -155,7 +155,7 @@ TrainingOutcome run_rounds(const RunParts& parts, Progress progress, const RunFo
   const std::vector<RoundReport> record = folder.read_rounds();
   folder.keep_rounds_before(progress.next_round);
   const double seconds_before = progress.seconds["total"];
-  CheckpointClock clock(parts.checkpoint_every);
+  CheckpointClock<Stopwatch> clock(parts.checkpoint_every);
   const auto save = [&] {
     const Stopwatch watch;
     parts.save(progress);

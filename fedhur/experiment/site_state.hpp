@@ -46,6 +46,7 @@ class SiteState : public transport::SiteRecord {
   std::uint64_t state_bytes_ = 0;
   const transport::Site* site_ = nullptr;
   bool is_replaying_ = false;
-  CheckpointClock clock_{0};
+  // A site mostly waits for others, which it will not do again.
+  CheckpointClock<WorkStopwatch> clock_{0};
 };
 }  // namespace fedhur::experiment
