@@ -89,7 +89,15 @@ Quality evaluate_clients(federation::Federation& federation, Round round,
   return total;
 }
 
+namespace {
+Message make_keep(Round round) { return {.kind = "keep", .round = round, .arrays = {}}; }
+}  // namespace
+
 void keep_models(federation::Federation& federation, Round round) {
-  (void)ask_all(federation, {.kind = "keep", .round = round, .arrays = {}});
+  tell_all(federation, make_keep(round));
+}
+
+void ensure_kept(federation::Federation& federation, Round round) {
+  (void)ask_all(federation, make_keep(round));
 }
 }  // namespace fedhur::evaluate

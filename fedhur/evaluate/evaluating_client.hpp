@@ -44,6 +44,9 @@ class EvaluatingClient : public federation::ClientMethod {
 // true are refused.
 [[nodiscard]] Quality evaluate_clients(federation::Federation& federation, Round round,
                                        const std::vector<Index>& cutoffs);
-// Has all clients remember their present state as the best one.
+// Has all clients remember their present state, that of `round`, as the best one, before they do
+// anything else.
 void keep_models(federation::Federation& federation, Round round);
+// The same, and has waited for them.
+void ensure_kept(federation::Federation& federation, Round round);
 }  // namespace fedhur::evaluate

@@ -31,6 +31,10 @@ void note_absentees(const RunParts& parts, RoundReport& report) {
   for (const ClientId client : parts.take_absentees()) report.absent.push_back(index_of(client));
 }
 
+bool was_newest_best(const Progress& progress) {
+  return progress.next_round > 0 && progress.best_round == progress.next_round - 1;
+}
+
 // The method's round, then the evaluation of its outcome.
 RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progress,
                        federation::CountingFederation& federation, const TrainingHooks& hooks) {
@@ -39,6 +43,9 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   };
   RoundReport report;
   report.round = round;
+  // Not before the checkpoint that says so: whoever had not heard it when the server died hears it
+  // from its next life.
+  if (was_newest_best(progress)) evaluate::keep_models(federation, progress.best_round);
   begin_phase("training");
   federation::RoundNotes notes = parts.server.run_round(round, federation);
   for (const std::string& warning : notes.warnings) {
@@ -59,7 +66,6 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   // Without validation rows there is nothing to choose by: the last round counts.
   report.is_best = round == 0 || quality.valid.num_users() == 0.0 ||
                    report.valid.at(config.criterion) > progress.best_score;
-  if (report.is_best) evaluate::keep_models(federation, round);
   report.seconds["evaluation"] = evaluation.seconds();
   for (const auto& [kind, bytes] : federation.take()) report.traffic[kind] = bytes;
   note_absentees(parts, report);
@@ -140,6 +146,7 @@ void write_inside(const Progress& progress, const RunParts& parts, const RunFold
 
 // The result comes last: a run folder with a result is whole.
 report::RunResult finish(const Progress& progress, const RunParts& parts, const RunFolder& folder) {
+  if (was_newest_best(progress)) evaluate::ensure_kept(parts.federation, progress.best_round);
   if (parts.write_model) parts.write_model();
   write_inside(progress, parts, folder);
   report::RunResult result = make_result(progress, parts, folder);

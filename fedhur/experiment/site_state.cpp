@@ -134,7 +134,7 @@ void SiteState::settle() {
 }
 
 void SiteState::save() {
-  const auto progress = site_->progress();
+  const auto seen = site_->seen();
   const fs::path path = state_file(number_ + 1);
   CheckedFileWriter writer(path);
   writer.put(kStateMagic);
@@ -143,7 +143,7 @@ void SiteState::save() {
   PrivateState previous_kept;
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     writer.put(static_cast<std::uint32_t>(ids_[i]));
-    writer.put(progress[i].answered);
+    writer.put(seen[i]);
     PrivateState state = (*clients_)[i]->inner().save();
     state.write(writer, &previous);
     previous = std::move(state);

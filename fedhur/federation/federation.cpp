@@ -11,18 +11,33 @@ std::vector<ClientId> all_clients(const Federation& federation) {
   return all;
 }
 
+namespace {
+std::vector<Request> address(std::span<const ClientId> clients, Message message,
+                             AnswerCheck check) {
+  const auto shared = std::make_shared<const Message>(std::move(message));
+  const auto shared_check = check ? std::make_shared<const AnswerCheck>(std::move(check)) : nullptr;
+  std::vector<Request> requests;
+  requests.reserve(clients.size());
+  for (const ClientId client : clients) requests.push_back({client, shared, shared_check});
+  return requests;
+}
+}  // namespace
+
 std::vector<Answer> ask_all(Federation& federation, Message message, AnswerCheck check) {
   return ask(federation, all_clients(federation), std::move(message), std::move(check));
 }
 
 std::vector<Answer> ask(Federation& federation, std::span<const ClientId> clients, Message message,
                         AnswerCheck check) {
-  const auto shared = std::make_shared<const Message>(std::move(message));
-  const auto shared_check = check ? std::make_shared<const AnswerCheck>(std::move(check)) : nullptr;
-  std::vector<Request> requests;
-  requests.reserve(clients.size());
-  for (const ClientId client : clients) requests.push_back({client, shared, shared_check});
-  return federation.exchange(requests);
+  return federation.exchange(address(clients, std::move(message), std::move(check)));
+}
+
+void tell_all(Federation& federation, Message message) {
+  tell(federation, all_clients(federation), std::move(message));
+}
+
+void tell(Federation& federation, std::span<const ClientId> clients, Message message) {
+  federation.tell(address(clients, std::move(message), {}));
 }
 
 std::vector<ClientId> clients_of(std::span<const Answer> answers) {

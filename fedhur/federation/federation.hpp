@@ -38,6 +38,9 @@ class Federation {
   // is a ProtocolError where it can only be a mistake of ours (in one process); over a network its
   // client is refused and counts as absent.
   [[nodiscard]] virtual std::vector<Answer> exchange(std::span<const Request> requests) = 0;
+  // Requests that need no answer. A client works on them before anything that it is asked later; a
+  // server need not wait for that. Whoever answers a later exchange has done what it was told.
+  virtual void tell(std::span<const Request> requests) { (void)exchange(requests); }
 };
 
 [[nodiscard]] std::vector<ClientId> all_clients(const Federation& federation);
@@ -46,6 +49,8 @@ class Federation {
                                           AnswerCheck check = {});
 [[nodiscard]] std::vector<Answer> ask(Federation& federation, std::span<const ClientId> clients,
                                       Message message, AnswerCheck check = {});
+void tell_all(Federation& federation, Message message);
+void tell(Federation& federation, std::span<const ClientId> clients, Message message);
 // Who answered.
 [[nodiscard]] std::vector<ClientId> clients_of(std::span<const Answer> answers);
 // For transports: ProtocolError, with the client's name, unless it answers the request.

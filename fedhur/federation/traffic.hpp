@@ -9,7 +9,7 @@
 
 namespace fedhur::federation {
 struct Traffic {
-  std::uint64_t up = 0;    // client to server, summed over clients
+  std::uint64_t up = 0;    // client to server, summed over clients; none for what they were told
   std::uint64_t down = 0;  // server to client
 };
 using TrafficByKind = std::map<std::string, Traffic>;
@@ -21,10 +21,15 @@ class CountingFederation : public Federation {
       : inner_(&inner), format_(format) {}
   [[nodiscard]] Index num_clients() const override { return inner_->num_clients(); }
   [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override;
+  void tell(std::span<const Request> requests) override;
   // What was counted since the last call.
   [[nodiscard]] TrafficByKind take();
 
  private:
+  void count_requests(std::span<const Request> requests,
+                      const std::map<ClientId, std::size_t>& travelled);
+  [[nodiscard]] std::size_t size_of(std::size_t travelled, const Message& message) const;
+
   Federation* inner_;
   message::WireFormat format_;
   TrafficByKind counted_;

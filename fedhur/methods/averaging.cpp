@@ -49,6 +49,6 @@ federation::RoundNotes AveragingServer::run_round(Round round, federation::Feder
 void AveragingServer::send_embeddings(Round round, federation::Federation& federation) const {
   Message update{.kind = "update", .round = round, .arrays = {}};
   update.arrays.set("item_embeddings", item_embeddings_);
-  (void)ask_all(federation, std::move(update));
+  tell_all(federation, std::move(update));
 }
 }  // namespace fedhur::methods

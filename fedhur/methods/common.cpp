@@ -26,7 +26,7 @@ void send_start(const ServerContext& context, Index embedding_dim, Real init_std
                 federation::Federation& federation) {
   message::Message start{.kind = "start", .round = 0, .arrays = {}};
   start.arrays.set("item_embeddings", draw_item_embeddings(context, embedding_dim, init_std));
-  (void)ask_all(federation, std::move(start));
+  tell_all(federation, std::move(start));
 }
 
 void put_loss(message::Message& reply, const client::TrainingLoss& loss) {

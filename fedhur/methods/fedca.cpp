@@ -260,7 +260,7 @@ class FedCaServer : public federation::ServerMethod {
   static void send_mixtures(const std::vector<ClientId>& clients, std::vector<Matrix> mixtures,
                             Round round, federation::Federation& federation) {
     const Message mix{.kind = "mix", .round = round, .arrays = {}};
-    (void)federation.exchange(requests_for(clients, mix, [&](std::size_t k, NamedArrays& arrays) {
+    federation.tell(requests_for(clients, mix, [&](std::size_t k, NamedArrays& arrays) {
       arrays.set("mixture", std::move(mixtures[k]));
     }));
   }

@@ -42,7 +42,7 @@ class FedCiaServer : public federation::ServerMethod {
 
     // The filter is good for everybody, whoever took part in it.
     const Stopwatch fine_tuning;
-    (void)ask_all(federation, std::move(request));
+    tell_all(federation, std::move(request));
     notes.seconds["fine_tuning"] = fine_tuning.seconds();
     return notes;
   }

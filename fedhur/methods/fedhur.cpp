@@ -93,7 +93,7 @@ class FedHurServer : public federation::ServerMethod {
     const Personalized personalized = find_residuals(round, federation, notes);
     const Stopwatch fine_tuning;
     const Message finetune{.kind = "finetune", .round = round, .arrays = {}};
-    (void)federation.exchange(
+    federation.tell(
         requests_for(personalized.targets, finetune, [&](std::size_t k, NamedArrays& arrays) {
           if (config_.has_relations()) {
             arrays.set("residuals", Array(personalized.residuals[k]));
@@ -212,7 +212,7 @@ class FedHurServer : public federation::ServerMethod {
         targets.queries.push_back(answer.message.arrays.shared_matrix("projected_query"));
       }
     } else {
-      (void)ask(federation, participants, std::move(request));
+      tell(federation, participants, std::move(request));
       targets.clients = participants;
     }
     for (const ClientId target : targets.clients) {

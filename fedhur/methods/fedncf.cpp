@@ -291,7 +291,7 @@ class FedNcfServer : public federation::ServerMethod {
     };
     visit_item_tables(put, shared_);
     visit_weights(put, shared_);
-    (void)ask_all(federation, std::move(update));
+    tell_all(federation, std::move(update));
   }
 
   FedNcfConfig config_;

@@ -210,7 +210,7 @@ class GpFedRecServer : public federation::ServerMethod {
     }
     Message common{.kind = "update", .round = round, .arrays = {}};
     common.arrays.set("global_item_embeddings", Array(global));
-    (void)federation.exchange(
+    federation.tell(
         requests_for(all_clients(federation), common, [&](std::size_t client, NamedArrays& arrays) {
           arrays.set("personalized_item_embeddings", Array(own[client]));
         }));

@@ -93,7 +93,7 @@ TEST_F(FederationWithAbsentees, TheServerGoesOnWithoutASiteThatNeverComes) {
   ASSERT_EQ(rounds.size(), 2U);
   for (const json& round : rounds) EXPECT_EQ(round.at("absent"), json({5, 6}));
   for (const std::string& text : {served.err, place_.read("run/log.txt")}) {
-    EXPECT_THAT(text, HasSubstr("round 1: no answer to 'start' within 2 s from clients 5, 6"));
+    EXPECT_THAT(text, HasSubstr("round 1: no answer to 'train' within 2 s from clients 5, 6"));
     EXPECT_THAT(text, Not(HasSubstr("round 2: no answer"))) << "it is waited for once";
   }
   EXPECT_FALSE(scores_of("first").empty());

@@ -23,6 +23,13 @@ class BytesFederation : public federation::Federation {
       : clients_(std::move(clients)), executor_(&executor), format_(format) {}
   [[nodiscard]] Index num_clients() const override { return static_cast<Index>(clients_.size()); }
   [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override {
+    return carry(requests, true);
+  }
+  void tell(std::span<const Request> requests) override { (void)carry(requests, false); }
+  [[nodiscard]] TrafficByKind take() { return std::exchange(counted_, {}); }
+
+ private:
+  std::vector<Answer> carry(std::span<const Request> requests, bool brings_answers) {
     std::vector<Answer> answers(requests.size());
     std::vector<std::size_t> up(requests.size());
     std::vector<std::size_t> down(requests.size());
@@ -39,13 +46,11 @@ class BytesFederation : public federation::Federation {
     });
     for (std::size_t k = 0; k < requests.size(); ++k) {
       counted_[requests[k].message->kind].down += down[k];
-      counted_[requests[k].message->kind].up += up[k];
+      if (brings_answers) counted_[requests[k].message->kind].up += up[k];
     }
     return answers;
   }
-  [[nodiscard]] TrafficByKind take() { return std::exchange(counted_, {}); }
 
- private:
   std::vector<federation::ClientMethod*> clients_;
   const Executor* executor_;
   message::WireFormat format_;

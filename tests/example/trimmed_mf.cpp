@@ -79,7 +79,7 @@ class TrimmedMfServer : public federation::ServerMethod {
   static void send(const Matrix& table, Round round, federation::Federation& federation) {
     Message update{.kind = "update", .round = round, .arrays = {}};
     update.arrays.set(kTable, table);
-    (void)ask_all(federation, std::move(update));
+    tell_all(federation, std::move(update));
   }
   TrimmedMfConfig config_;
   ServerContext context_;

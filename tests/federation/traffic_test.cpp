@@ -110,6 +110,21 @@ TEST(Traffic, CountsEncodedBytesByKind) {
   EXPECT_TRUE(counting.take().empty());
 }
 
+TEST(Traffic, CountsWhatIsToldInOneDirection) {
+  World world;
+  CountingFederation counting(world.transport);
+  Message message{.kind = "big", .round = 0, .arrays = {}};
+  message.arrays.set("m", tests::random_matrix(4, 4, 1));
+  const std::size_t size = message::encode(message).size();
+  tell_all(counting, message);
+  const std::vector<ClientId> some = {client_id(2), client_id(0)};
+  tell(counting, some, {.kind = "small", .round = 0, .arrays = {}});
+  const TrafficByKind traffic = counting.take();
+  EXPECT_EQ(traffic.at("big").down, 3 * size);
+  EXPECT_GT(traffic.at("small").down, 0U);
+  EXPECT_EQ(traffic.at("big").up + traffic.at("small").up, 0U);
+}
+
 TEST(Traffic, BelievesATransportThatHasSeenTheBytes) {
   // Hears from all but the last, and gives sizes that no measuring would find.
   class Sparse : public Federation {

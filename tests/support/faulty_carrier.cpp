@@ -50,6 +50,8 @@ Frame frame_of(const Task& task) {
   ByteWriter writer;
   writer.put(Kind::task);
   writer.put(task.sequence);
+  writer.put(task.after);
+  writer.put(task.is_told);
   writer.put(static_cast<std::uint32_t>(task.clients.size()));
   for (const ClientId client : task.clients) writer.put(client);
   writer.put_bytes(*task.message);
@@ -57,7 +59,10 @@ Frame frame_of(const Task& task) {
 }
 
 Task read_task(ByteReader& reader) {
-  Task task{.sequence = reader.get<Sequence>(), .clients = {}, .message = nullptr};
+  Task task;
+  task.sequence = reader.get<Sequence>();
+  task.after = reader.get<Sequence>();
+  task.is_told = reader.get<bool>();
   task.clients.resize(reader.get<std::uint32_t>());
   for (ClientId& client : task.clients) client = reader.get<ClientId>();
   task.message = take_rest(reader);

@@ -74,9 +74,9 @@ TEST_F(GrpcHostile, SpeakersOfAnotherVersionAreToldWhoHasToUpgrade) {
     v1::FromSite hello = hello_frame({kClient});
     hello.mutable_hello()->set_protocol(kProtocol + static_cast<std::uint32_t>(step));
     EXPECT_TRUE(protocol.send(hello));
-    expect_refused(
-        protocol, StatusCode::FAILED_PRECONDITION,
-        fmt::format("the server speaks protocol 2, this site {}: upgrade the {}", 2 + step, who));
+    expect_refused(protocol, StatusCode::FAILED_PRECONDITION,
+                   fmt::format("the server speaks protocol {0}, this site {1}: upgrade the {2}",
+                               kProtocol, kProtocol + step, who));
     RawSite wire(port_);
     hello = hello_frame({kClient});
     const auto version = message::kWireVersion + static_cast<std::uint32_t>(step);

@@ -36,7 +36,10 @@ class MortalSite : public SiteRecord {
     site_.reset();
     is_dead_ = false;
     if (rng_.stream(kDeaths, ids_.front(), num_chances_++).uniform() < 0.5) settle();
-    unsettled_.clear();
+    {
+      const std::lock_guard lock(settling_);
+      unsettled_.clear();
+    }
     run_ = std::make_unique<MethodRun>(tiny_settings(method_), 1 + std::ssize(ids_) % 2, ids_);
     mortals_.clear();
     std::vector<HostedClient> hosted;
@@ -58,17 +61,24 @@ class MortalSite : public SiteRecord {
 
   void begin_round(Round /*round*/) override {
     if (is_replaying_) return;
-    const auto progress = site_->progress();
+    const auto seen = site_->seen();
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      disk_[i] = {run_->client_state(i), progress[i].answered};
+      disk_[i] = {run_->client_state(i), seen[i]};
     }
-    tasks_.clear();
+    {
+      const std::lock_guard lock(settling_);
+      tasks_.clear();
+      unsettled_.clear();
+    }
     maybe_die();
   }
   void note(const Task& task) override {
     if (is_replaying_) return;
     maybe_die();
-    unsettled_.push_back(task);
+    {
+      const std::lock_guard lock(settling_);
+      unsettled_.push_back(task);
+    }
     maybe_die();
   }
   void settle() override {
@@ -125,13 +135,21 @@ class MortalSite : public SiteRecord {
 
 struct ServerDied {};
 
-// Ends the server's life at an exchange: before it, after some of its answers, or after its end.
+// Ends the server's life at an exchange: before it, after some of its answers, or after its end; or
+// before or after it has told something.
 class MortalFederation : public federation::Federation {
  public:
   // `on_begin` is called when an exchange begins: all that was written before is on disk.
   MortalFederation(Hub& hub, Rng rng, double death_rate, std::function<void()> on_begin)
       : hub_(&hub), rng_(rng), death_rate_(death_rate), on_begin_(std::move(on_begin)) {}
   [[nodiscard]] Index num_clients() const override { return hub_->num_clients(); }
+  void tell(std::span<const Request> requests) override {
+    const bool dies = rng_.uniform() < death_rate_;
+    if (dies && rng_.uniform() < 0.5) throw ServerDied{};
+    on_begin_();
+    hub_->tell(requests);
+    if (dies) throw ServerDied{};
+  }
   [[nodiscard]] std::vector<Answer> exchange(std::span<const Request> requests) override {
     const bool dies = rng_.uniform() < death_rate_;
     const auto moment = static_cast<Index>(rng_.below(kClients + 2));  // 0: before, then answers

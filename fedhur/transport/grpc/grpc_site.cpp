@@ -12,7 +12,7 @@
 
 namespace fedhur::transport {
 namespace {
-constexpr auto kPoll = std::chrono::milliseconds(200);
+constexpr auto kPoll = std::chrono::milliseconds(500);
 
 bool asks_to_stop(const ShouldStop& should_stop) { return should_stop && should_stop(); }
 }  // namespace

@@ -231,6 +231,8 @@ void Session::write_tasks(Hub::Session id) {
       const auto task = host_.hub.next_task(id, seconds(1));
       if (task && !task->clients.empty()) {
         frame.mutable_chunk()->set_sequence(task->sequence);
+        frame.mutable_chunk()->set_after(task->after);
+        frame.mutable_chunk()->set_is_told(task->is_told);
         put_clients(task->clients, *frame.mutable_chunk()->mutable_clients());
         if (!send(frame, task->message)) return;  // the reader will find out, too
         last_written = Clock::now();

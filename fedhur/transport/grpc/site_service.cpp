@@ -48,7 +48,7 @@ Link::Talk SiteService::talk(const std::shared_ptr<SiteStream>& stream, const We
   log_(Severity::info, fmt::format("connected to {}", config_.server));
   const Published published(*this, stream);
   Assembler assembler(config_.largest_task);
-  Arriving task;
+  Task task;
   for (v1::FromServer frame; stream->read(frame);) {
     if (frame.has_chunk()) {
       take(frame.chunk(), assembler, task);
@@ -64,21 +64,24 @@ Link::Talk SiteService::talk(const std::shared_ptr<SiteStream>& stream, const We
   return Link::Talk::lost;
 }
 
-void SiteService::take(const v1::Chunk& chunk, Assembler& assembler, Arriving& task) {
+void SiteService::take(const v1::Chunk& chunk, Assembler& assembler, Task& task) {
   if (assembler.is_between_messages()) {
     if (chunk.sequence() == 0) {
       throw ProtocolError(fmt::format("{}: a task without a number", config_.server));
     }
-    task = {.sequence = chunk.sequence(), .clients = clients_of(chunk.clients())};
+    task = {.sequence = chunk.sequence(),
+            .clients = clients_of(chunk.clients()),
+            .message = nullptr,
+            .after = chunk.after(),
+            .is_told = chunk.is_told()};
     site_.note_arrival(task.sequence, task.clients);
   } else if (chunk.sequence() != task.sequence) {
     throw ProtocolError(fmt::format("{}: a piece of task {} amid task {}", config_.server,
                                     chunk.sequence(), task.sequence));
   }
   if (auto message = assembler.add(piece_of(chunk))) {
-    enqueue({.sequence = task.sequence,
-             .clients = std::move(task.clients),
-             .message = std::make_shared<const std::vector<std::byte>>(std::move(*message))});
+    task.message = std::make_shared<const std::vector<std::byte>>(std::move(*message));
+    enqueue(std::move(task));
   }
 }
 

@@ -30,12 +30,9 @@ class SiteService {
 
  private:
   class Published;
-  struct Arriving {  // a task that has not arrived completely
-    Sequence sequence = 0;
-    std::vector<ClientId> clients;
-  };
 
-  void take(const v1::Chunk& chunk, Assembler& assembler, Arriving& task);
+  // `task` is what has not arrived completely.
+  void take(const v1::Chunk& chunk, Assembler& assembler, Task& task);
   void enqueue(Task task);
   void send(const Reply& reply);
   [[nodiscard]] std::shared_ptr<SiteStream> stream() const;

@@ -30,6 +30,7 @@ class Outgoing {
     return bytes_;
   }
   [[nodiscard]] std::size_t size() const { return size_; }  // 0 as long as nobody has taken it
+  [[nodiscard]] const std::string& kind() const { return message_->kind; }
 
  private:
   std::shared_ptr<const message::Message> message_;

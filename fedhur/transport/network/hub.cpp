@@ -76,6 +76,13 @@ Hub::State::Recalled Hub::State::recall(Sequence sequence,
   return recalled;
 }
 
+void Hub::State::expect_clients(std::span<const Request> requests) const {
+  for (const Request& request : requests) {
+    expects(index_of(request.client) < config.num_clients,
+            "the request names a client of this federation");
+  }
+}
+
 void Hub::State::begin(std::span<const Request> requests, std::vector<Answer> recalled) {
   current.emplace(next_sequence, requests, config.format);
   ++next_sequence;
@@ -91,7 +98,7 @@ void Hub::State::hand_out() {
     ClientState& state = of(client);
     state.idle_reports = 0;
     if (state.is_absent) {
-      state.missed[current->kind()] = {current->sequence(), slot.message};
+      state.owe({current->sequence(), slot.message});
     } else {
       deliver(client);
     }
@@ -118,12 +125,23 @@ void Hub::State::note_missing(bool is_recalled) {
     if (!state.is_absent) late.push_back(client);
     // Whoever missed the deadline in an earlier life and is connected in this one is back.
     state.is_absent = !is_recalled || !state.session;
-    state.missed[current->kind()] = {current->sequence(), slot.message};
+    state.owe({current->sequence(), slot.message});
   }
   if (late.empty() || is_recalled) return;
-  tell(Severity::warning,
-       fmt::format("round {}: no answer to '{}' within {} s from {}", current->round() + 1,
-                   current->kind(), config.deadline_seconds, list_of(late)));
+  say(Severity::warning,
+      fmt::format("round {}: no answer to '{}' within {} s from {}", current->round() + 1,
+                  current->kind(), config.deadline_seconds, list_of(late)));
+}
+
+void Hub::State::note_problem(const Reply& reply) {
+  for (const Owed& task : of(reply.client).owed) {
+    if (!task.is_told || task.sequence != reply.sequence) continue;
+    absentees.insert(reply.client);
+    ++counters.refused;
+    say(Severity::warning,
+        fmt::format("round {}: client {} could not do '{}': {}", round + 1, index_of(reply.client),
+                    task.message->kind(), one_line(reply.problem)));
+  }
 }
 
 void Hub::State::expect_quorum() const {
@@ -147,12 +165,29 @@ Hub::Hub(const HubConfig& config, NetworkLog log, ReplyJournal* journal, Sequenc
 }
 Hub::~Hub() = default;
 
+void Hub::tell(std::span<const Request> requests) {
+  State& state = *state_;
+  state.expect_clients(requests);
+  if (state.journal != nullptr) state.journal->settle();
+  const std::lock_guard lock(state.mutex);
+  expects(!state.current, "one exchange at a time");
+  if (state.failure) std::rethrow_exception(state.failure);
+  const ExchangeState told(state.next_sequence, requests, config_.format);
+  ++state.next_sequence;
+  if (!requests.empty()) state.round = told.round();
+  for (const auto& [client, slot] : told.slots()) {
+    State::ClientState& of_client = state.of(client);
+    of_client.owe({told.sequence(), slot.message, true});
+    // It may have heard it already, from an earlier life of this server.
+    of_client.forget_answered();
+    of_client.idle_reports = 0;
+    if (!of_client.is_absent) state.deliver(client);
+  }
+}
+
 std::vector<Answer> Hub::exchange(std::span<const Request> requests) {
   State& state = *state_;
-  for (const Request& request : requests) {
-    expects(index_of(request.client) < config_.num_clients,
-            "the request names a client of this federation");
-  }
+  state.expect_clients(requests);
   const Sequence sequence = next_sequence();
   // Not under the lock: what is decoded may be large, and the disk slow.
   State::Recalled recalled = state.recall(sequence, requests);
@@ -260,6 +295,7 @@ Hub::Session Hub::connect(const std::string& site, const std::vector<ClientProgr
     }
     client.session = id;
     client.progress = progress;
+    client.forget_answered();
     client.is_absent = false;
     client.handed = 0;  // what was on its way is lost
     client.idle_reports = 0;
@@ -268,7 +304,7 @@ Hub::Session Hub::connect(const std::string& site, const std::vector<ClientProgr
   }
   for (const ClientId client : ids) state.deliver(client);
   ++state.counters.connections;
-  state.tell(Severity::info, fmt::format("{} connected with {}", site, list_of(ids)));
+  state.say(Severity::info, fmt::format("{} connected with {}", site, list_of(ids)));
   state.changed.notify_all();
   return id;
 }
@@ -284,7 +320,7 @@ void Hub::disconnect(Session id) {
   session->has_task.notify_all();
   ++state.counters.disconnections;
   if (!state.failure && !session->clients.empty()) {
-    state.tell(Severity::info, fmt::format("{} disconnected", session->site));
+    state.say(Severity::info, fmt::format("{} disconnected", session->site));
   }
   state.changed.notify_all();
 }
@@ -302,25 +338,29 @@ std::optional<Task> Hub::next_task(Session id, std::chrono::milliseconds patienc
   const auto found = state.sessions.find(id);
   if (found == state.sessions.end()) return std::nullopt;
   const std::shared_ptr<State::SessionState> session = found->second;
-  State::QueuedTask task;
-  while (task.clients.empty()) {
+  State::QueuedTask next;
+  while (next.clients.empty()) {
     (void)session->has_task.wait_until(lock, deadline, [&] {
       return !session->queue.empty() || session->clients.empty() || state.failure ||
              !state.sessions.contains(id);
     });
     if (session->queue.empty() || state.failure) return std::nullopt;
-    task = std::move(session->queue.front());
+    next = std::move(session->queue.front());
     session->queue.pop_front();
-    std::erase_if(task.clients, [&](ClientId client) {  // some have moved to a newer session
-      return !session->clients.contains(client) || !state.is_wanted(task.sequence, client);
+    std::erase_if(next.clients, [&](ClientId client) {  // some have moved to a newer session
+      return !session->clients.contains(client) || !state.is_wanted(next.task.sequence, client);
     });
   }
   lock.unlock();
-  const Bytes bytes = task.message->bytes();
+  const Bytes bytes = next.task.message->bytes();
   lock.lock();
   ++state.counters.tasks;
   state.counters.task_bytes += bytes->size();
-  return Task{task.sequence, std::move(task.clients), bytes};
+  return Task{.sequence = next.task.sequence,
+              .clients = std::move(next.clients),
+              .message = bytes,
+              .after = next.after,
+              .is_told = next.task.is_told};
 }
 
 void Hub::accept(Session id, const Reply& reply) {
@@ -334,6 +374,7 @@ void Hub::accept(Session id, const Reply& reply) {
     return;
   }
   State::ClientState& client = state.of(reply.client);
+  if (!reply.problem.empty()) state.note_problem(reply);
   client.note({reply.client, reply.sequence, reply.sequence});
   auto* slot = state.open_slot(reply.client);
   if (slot == nullptr || reply.sequence != state.current->sequence()) {

@@ -56,6 +56,8 @@ class Hub : public federation::Federation {
   // FileError if the journal cannot be written, DataError if it is of another run.
   [[nodiscard]] std::vector<federation::Answer> exchange(
       std::span<const federation::Request> requests) override;
+  // Returns at once. Whoever cannot do it counts as absent from the round.
+  void tell(std::span<const federation::Request> requests) override;
 
   // Until all clients are connected, or a quorum is and the deadline has passed since. False if
   // `should_stop` said so (asked about twice a second).

@@ -19,10 +19,17 @@ struct Hub::State {
   using Phase = ExchangeState::Phase;
   using Slot = ExchangeState::Slot;
 
-  struct QueuedTask {
+  // What a client has to work on.
+  struct Owed {
     Sequence sequence = 0;
-    std::vector<ClientId> clients;
     std::shared_ptr<Outgoing> message;
+    bool is_told = false;
+  };
+
+  struct QueuedTask {
+    Owed task;
+    Sequence after = 0;
+    std::vector<ClientId> clients;
   };
 
   struct SessionState {
@@ -32,24 +39,19 @@ struct Hub::State {
     std::condition_variable has_task;
 
     // Clients that are sent the same message share a task.
-    void enqueue(Sequence sequence, ClientId client, const std::shared_ptr<Outgoing>& message) {
-      for (QueuedTask& task : queue) {
-        if (task.sequence != sequence || task.message != message) continue;
-        if (std::ranges::find(task.clients, client) == task.clients.end()) {
-          task.clients.push_back(client);
+    void enqueue(ClientId client, const Owed& task, Sequence after) {
+      for (QueuedTask& queued : queue) {
+        if (queued.task.message != task.message || queued.after != after) continue;
+        if (std::ranges::find(queued.clients, client) == queued.clients.end()) {
+          queued.clients.push_back(client);
         }
         return;
       }
       const auto later = std::ranges::find_if(
-          queue, [&](const QueuedTask& task) { return task.sequence > sequence; });
-      queue.insert(later, {sequence, {client}, message});
+          queue, [&](const QueuedTask& queued) { return queued.task.sequence > task.sequence; });
+      queue.insert(later, {task, after, {client}});
       has_task.notify_all();
     }
-  };
-
-  struct Missed {
-    Sequence sequence = 0;
-    std::shared_ptr<Outgoing> message;
   };
 
   struct ClientState {
@@ -58,13 +60,24 @@ struct Hub::State {
     ClientProgress progress;
     Sequence handed = 0;   // the newest task that was put into its session's queue
     int idle_reports = 0;  // in a row, that show no sign of the tasks it was handed
-    // The newest of each kind that it has not answered: what it needs to catch up with the others.
-    // Kept until it has, since a task may be lost on its way.
-    std::map<std::string, Missed> missed;
+    // In order: what it was told, and the newest of each kind that it missed, which is what it
+    // needs to catch up with the others. Kept until it has, since a task may be lost on its way.
+    std::vector<Owed> owed;
 
     void note(const ClientProgress& reported) {  // reports may overtake each other
       progress.received = std::max(progress.received, reported.received);
       progress.answered = std::max(progress.answered, reported.answered);
+      forget_answered();
+    }
+    void forget_answered() {
+      std::erase_if(owed, [&](const Owed& task) { return task.sequence <= progress.answered; });
+    }
+    void owe(const Owed& task) {
+      // Whoever is away will need the newest only.
+      std::erase_if(owed, [&](const Owed& older) {
+        return (is_absent || !older.is_told) && older.message->kind() == task.message->kind();
+      });
+      owed.push_back(task);
     }
   };
 
@@ -84,7 +97,7 @@ struct Hub::State {
   std::exception_ptr failure;  // the same for those who wait
   HubStatus::Counters counters;
 
-  void tell(Severity severity, const std::string& message) const {
+  void say(Severity severity, const std::string& message) const {
     if (log) log(severity, message);
   }
   [[nodiscard]] ClientState& of(ClientId client) {
@@ -110,19 +123,14 @@ struct Hub::State {
   }
 
   // What the client has to work on, in order: what it missed, then what it is asked now.
-  [[nodiscard]] std::vector<Missed> find_owed(ClientId client) {
-    ClientState& state = of(client);
-    std::erase_if(state.missed, [&](const auto& missed) {
-      return missed.second.sequence <= state.progress.answered;
-    });
-    const Slot* slot = open_slot(client);
-    std::vector<Missed> owed;
-    for (const auto& [kind, missed] : state.missed) {
-      const bool is_superseded = slot != nullptr && kind == current->kind();
-      if (!is_superseded) owed.push_back(missed);
+  [[nodiscard]] std::vector<Owed> find_owed(ClientId client) {
+    std::vector<Owed> owed = of(client).owed;
+    if (const Slot* slot = open_slot(client)) {
+      std::erase_if(owed, [&](const Owed& missed) {
+        return !missed.is_told && missed.message->kind() == current->kind();
+      });
+      owed.push_back({current->sequence(), slot->message});
     }
-    std::ranges::sort(owed, {}, &Missed::sequence);
-    if (slot != nullptr) owed.push_back({current->sequence(), slot->message});
     return owed;
   }
 
@@ -131,10 +139,13 @@ struct Hub::State {
     ClientState& state = of(client);
     SessionState* session = find(state.session);
     if (session == nullptr) return;
-    for (const Missed& task : find_owed(client)) {
-      if (task.sequence <= state.handed) continue;
-      session->enqueue(task.sequence, client, task.message);
-      state.handed = task.sequence;
+    Sequence after = 0;
+    for (const Owed& task : find_owed(client)) {
+      if (task.sequence > state.handed) {
+        session->enqueue(client, task, after);
+        state.handed = task.sequence;
+      }
+      if (task.is_told) after = task.sequence;
     }
   }
 
@@ -151,6 +162,7 @@ struct Hub::State {
   };
   [[nodiscard]] Recalled recall(Sequence sequence,
                                 std::span<const federation::Request> requests) const;
+  void expect_clients(std::span<const federation::Request> requests) const;
   void begin(std::span<const federation::Request> requests,
              std::vector<federation::Answer> recalled);
   void hand_out();
@@ -170,13 +182,15 @@ struct Hub::State {
   }
   void wait_for_answers(std::unique_lock<std::mutex>& lock);
   void note_missing(bool is_recalled);
+  // Of a task that the client was told.
+  void note_problem(const Reply& reply);
   void expect_quorum() const;
 
   void refuse(Slot& slot, const std::string& problem) {
     current->set_phase(slot, Phase::refused);
     ++counters.refused;
-    tell(Severity::warning, fmt::format("round {}: refused the answer to '{}': {}",
-                                        current->round() + 1, current->kind(), problem));
+    say(Severity::warning, fmt::format("round {}: refused the answer to '{}': {}",
+                                       current->round() + 1, current->kind(), problem));
   }
 };
 }  // namespace fedhur::transport

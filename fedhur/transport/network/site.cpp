@@ -58,7 +58,12 @@ Task Site::find_fresh(const Task& task, std::span<const Job> jobs, const Send& s
     Hosted* hosted = find(client);
     if (hosted == nullptr || task.sequence < hosted->client.answered) continue;
     if (task.sequence == hosted->client.answered) {
-      if (hosted->last.sequence == task.sequence) send_last(*hosted, send);
+      const bool is_awaited = !task.is_told || !hosted->last.problem.empty();
+      if (hosted->last.sequence == task.sequence && is_awaited) send_last(*hosted, send);
+      continue;
+    }
+    if (task.after > hosted->client.answered) {  // what comes before it was lost on the way
+      pass_over(*hosted);
       continue;
     }
     const bool is_there =
@@ -91,6 +96,11 @@ void Site::answer(const Job& job, const Send& send) {
   }
   hosted.client.answered = reply.sequence;
   hosted.last = std::move(reply);
+  if (job.task->is_told && hosted.last.problem.empty()) {
+    const std::lock_guard lock(mutex_);
+    hosted.told = hosted.last.sequence;
+    return;
+  }
   if (record_ != nullptr) record_->settle();
   send_last(hosted, send);
 }
@@ -117,17 +127,43 @@ void Site::send_last(Hosted& hosted, const Send& send) {
 void Site::refuse(const Task& task, const std::string& problem, const Send& send) {
   for (const ClientId client : task.clients) {
     send({.sequence = task.sequence, .client = client, .problem = problem});
-    const std::lock_guard lock(mutex_);
-    ClientProgress& progress = find(client)->progress;
-    progress.received = progress.answered;
+    pass_over(*find(client));
   }
 }
 
-std::vector<ClientProgress> Site::progress() const {
+void Site::pass_over(Hosted& hosted) {
+  const std::lock_guard lock(mutex_);
+  hosted.progress.received = hosted.progress.answered;
+}
+
+std::vector<ClientProgress> Site::progress() {
+  const std::vector<Sequence> told = find_unsettled();
+  if (record_ != nullptr && !told.empty()) record_->settle();
   const std::lock_guard lock(mutex_);
   std::vector<ClientProgress> progress;
-  for (const Hosted& hosted : clients_) progress.push_back(hosted.progress);
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    ClientProgress& own = clients_[i].progress;
+    if (!told.empty()) own.answered = std::max(own.answered, told[i]);
+    own.received = std::max(own.received, own.answered);
+    progress.push_back(own);
+  }
   return progress;
+}
+
+std::vector<Sequence> Site::find_unsettled() const {
+  const std::lock_guard lock(mutex_);
+  const bool are_settled = std::ranges::all_of(
+      clients_, [](const Hosted& hosted) { return hosted.told <= hosted.progress.answered; });
+  std::vector<Sequence> told;
+  if (are_settled) return told;
+  for (const Hosted& hosted : clients_) told.push_back(hosted.told);
+  return told;
+}
+
+std::vector<Sequence> Site::seen() const {
+  std::vector<Sequence> seen;
+  for (const Hosted& hosted : clients_) seen.push_back(hosted.client.answered);
+  return seen;
 }
 
 void Site::note_arrival(Sequence sequence, std::span<const ClientId> clients) {

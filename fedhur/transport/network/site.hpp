@@ -38,13 +38,17 @@ class Site {
        const message::WireFormat& format, SiteRecord* record = nullptr);
 
   // Works on tasks and gives each reply to `send`, from several threads at once. A task that was
-  // answered before is answered with the same bytes; an older one is passed over. One call at a
-  // time. A reply that cannot be sent is asked for again; what `send` throws ends the work.
+  // answered before is answered with the same bytes; an older one is passed over, and so is one
+  // whose predecessor is missing. One call at a time. A reply that cannot be sent is asked for
+  // again; what `send` throws ends the work.
   using Send = std::function<void(Reply reply)>;
   void work(std::span<const Task> tasks, const Send& send);
 
-  // May be asked while work() goes on; otherwise `answered` is what the clients' states have seen.
-  [[nodiscard]] std::vector<ClientProgress> progress() const;
+  // What the server may rely on, whatever happens to this process: what its clients were told is
+  // settled first. From any thread.
+  [[nodiscard]] std::vector<ClientProgress> progress();
+  // The newest task that the state of each client has seen, while none is being worked on.
+  [[nodiscard]] std::vector<Sequence> seen() const;
   // A carrier notes here what has begun to arrive.
   void note_arrival(Sequence sequence, std::span<const ClientId> clients);
 
@@ -52,6 +56,7 @@ class Site {
   struct Hosted {
     HostedClient client;
     ClientProgress progress;
+    Sequence told = 0;  // the newest task without a reply that it has worked on
     Reply last;
   };
   struct Job {
@@ -65,13 +70,16 @@ class Site {
   void answer(const Job& job, const Send& send);
   void send_last(Hosted& hosted, const Send& send);
   void refuse(const Task& task, const std::string& problem, const Send& send);
+  void pass_over(Hosted& hosted);  // it is not busy with what has arrived
   void note(const Task& task, Round round);
+  // What each client was told, if somebody's may not be on disk; nothing otherwise.
+  [[nodiscard]] std::vector<Sequence> find_unsettled() const;
 
   std::vector<Hosted> clients_;
   const Executor* executor_;
   message::WireFormat format_;
   SiteRecord* record_;
   std::optional<Round> round_;  // the newest that was begun
-  mutable std::mutex mutex_;    // of progress and last
+  mutable std::mutex mutex_;    // of progress, told and last
 };
 }  // namespace fedhur::transport

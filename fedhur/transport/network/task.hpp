@@ -19,6 +19,8 @@ struct Task {  // one request to one or several clients of a site
   Sequence sequence = 0;
   std::vector<ClientId> clients;
   Bytes message;
+  Sequence after = 0;    // what the clients were told before and must have worked on; 0 for nothing
+  bool is_told = false;  // nobody waits for a reply; only a problem is sent
 };
 
 struct Reply {  // of one client
