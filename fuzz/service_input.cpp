@@ -66,7 +66,7 @@ class Service {
     const Hub::Session session = hub_.connect("honest", {{kHonest, 0, 0}});
     while (!stop.stop_requested()) {
       const auto task = hub_.next_task(session, std::chrono::milliseconds(20));
-      if (!task) continue;
+      if (!task || task->is_told) continue;
       hub_.accept(session,
                   {.sequence = task->sequence, .client = kHonest, .message = task->message});
     }
@@ -77,6 +77,9 @@ class Service {
       message::Message question{.kind = "echo", .round = 1, .arrays = {}};
       question.arrays.set_number("value", number);
       try {
+        if (number % 2 == 0) {
+          federation::tell_all(hub_, {.kind = "note", .round = 1, .arrays = {}});
+        }
         for (const auto& answer : federation::ask_all(hub_, std::move(question))) {
           if (answer.client != kHonest) continue;
           ++(answer.message.arrays.number("value") == number ? num_right_ : num_wrong_);
