@@ -10,7 +10,7 @@
 namespace fedhur::transport {
 using message::Message;
 
-Site::Site(std::vector<HostedClient> clients, const Executor& executor,
+Site::Site(const std::vector<HostedClient>& clients, const Executor& executor,
            const message::WireFormat& format, SiteRecord* record)
     : executor_(&executor), format_(format), record_(record) {
   for (const HostedClient& client : clients) {

@@ -34,7 +34,7 @@ struct HostedClient {
 class Site {
  public:
   // Clients, executor and record (if any) must outlive this.
-  Site(std::vector<HostedClient> clients, const Executor& executor,
+  Site(const std::vector<HostedClient>& clients, const Executor& executor,
        const message::WireFormat& format, SiteRecord* record = nullptr);
 
   // Works on tasks and gives each reply to `send`, from several threads at once. A task that was
