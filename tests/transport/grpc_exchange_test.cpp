@@ -1,4 +1,5 @@
 // What goes through when nobody does anything wrong.
+#include "tests/transport/grpc_raw.hpp"
 #include "tests/transport/grpc_support.hpp"
 
 namespace fedhur::transport {
@@ -44,6 +45,29 @@ TEST_F(GrpcTest, SendsABroadcastOncePerSiteAndOtherMessagesOncePerClient) {
   }
   EXPECT_EQ(hub().status().counters.tasks, 7U);
   EXPECT_EQ(many.client(3).num_asked, 2);
+}
+
+TEST_F(GrpcTest, CarriesWhatIsToldWithItsPlaceAndBringsNoReply) {
+  start_hub(2);
+  start_server();
+  Household one({0});
+  const auto site = run(one);
+  RawSite raw(port_);
+  ASSERT_TRUE(raw.join({client_id(1)}));
+  ASSERT_TRUE(all_connect());
+  for (const char* kind : {"update", "keep"}) {
+    federation::tell_all(hub(), make_message(kind, 1));
+  }
+  for (const Sequence sequence : {1U, 2U}) {
+    const v1::FromServer frame = raw.read();
+    EXPECT_EQ(frame.chunk().sequence(), sequence);
+    EXPECT_EQ(frame.chunk().after(), sequence - 1);
+    EXPECT_TRUE(frame.chunk().is_told());
+  }
+  const std::vector<ClientId> first = {client_id(0)};
+  EXPECT_EQ(federation::ask(hub(), first, make_message("train", 1)).size(), 1U);
+  EXPECT_EQ(one.client(0).num_asked, 3);
+  EXPECT_EQ(hub().status().counters.late, 0U) << "a reply to what was told would have come first";
 }
 
 TEST_F(GrpcTest, CarriesAThousandExchanges) {
