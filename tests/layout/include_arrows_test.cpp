@@ -37,7 +37,6 @@ constexpr std::array kRows = {
     Row{"tune", "experiment"},
     Row{"study", "experiment"},
     Row{"apps", "tune study"},
-    Row{"bindings", "experiment"},
 };
 
 // Each library has one home: the folders or files (by the beginning of their path) that include it.
@@ -46,9 +45,9 @@ struct Library {
   std::string_view homes;
 };
 constexpr std::array kLibraries = {
-    Library{"Eigen/", "fedhur/ apps/ bindings/"},
+    Library{"Eigen/", "fedhur/ apps/"},
     Library{"unsupported/Eigen/", "fedhur/evaluate/statistics.cpp"},
-    Library{"fmt/", "fedhur/ apps/ bindings/"},
+    Library{"fmt/", "fedhur/ apps/"},
     Library{"openssl/", "fedhur/base/hash.cpp fedhur/pki/ fedhur/transport/"},
     Library{"xxhash.h", "fedhur/base/checksum.cpp"},
     Library{"zlib.h", "fedhur/data/"},
@@ -62,8 +61,6 @@ constexpr std::array kLibraries = {
     Library{"grpc", "fedhur/transport/"},
     Library{"absl/", "fedhur/transport/grpc/"},  // only what grpc itself brings
     Library{"google/protobuf/", "fedhur/transport/"},
-    Library{"mpi.h", "fedhur/transport/"},
-    Library{"pybind11/", "bindings/"},
 };
 
 // Not libraries: the operating system and the compiler.
@@ -231,7 +228,7 @@ TEST(IncludeArrows, AreThoseOfTheTable) {
   const std::filesystem::path root = FEDHUR_SOURCE_DIR;
   std::vector<std::string> faults;
   std::set<std::string> folders;
-  for (const auto* top : {"fedhur", "apps", "bindings"}) {
+  for (const auto* top : {"fedhur", "apps"}) {
     if (!std::filesystem::exists(root / top)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / top)) {
       const auto extension = entry.path().extension();
