@@ -9,19 +9,19 @@
 #include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/log_format.hpp"
-#include "apps/long_turns.hpp"
 #include "apps/network_flags.hpp"
 #include "apps/output.hpp"
 #include "apps/run_log.hpp"
 #include "apps/text.hpp"
+#include "apps/time_slices.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/simulation.hpp"
-#include "fedhur/transport/grpc/grpc_log.hpp"
-#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -50,8 +50,8 @@ std::optional<std::string> known_items(const ClientFlags& flags) {
   return read_text_file(items_file(flags));
 }
 
-transport::SiteConfig carrier_config(const ClientFlags& flags) {
-  transport::SiteConfig config;
+transport::HubConnectionConfig carrier_config(const ClientFlags& flags) {
+  transport::HubConnectionConfig config;
   config.server = flags.server;
   config.security = to_security(flags.identity);
   config.clients = clients_in(parse_clients(flags.clients));
@@ -120,7 +120,7 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
   std::unique_ptr<FederatedSite> site;
   std::string run_id;
   for (;;) {
-    transport::GrpcSite carrier(carrier_config(flags), tell);
+    transport::HubConnection carrier(carrier_config(flags), tell);
     const auto welcome = carrier.connect(was_interrupted);
     if (!welcome) {
       if (site) return leave(*site, flags, log, false);
@@ -162,7 +162,7 @@ int run_client(const ClientFlags& flags) {
   (void)carrier_config(flags);
   require_modern_tls();
   make_private_folder(flags.state);
-  take_long_turns();
+  use_long_time_slices();
   keep_freed_memory();
   share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
   flags.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();

@@ -3,7 +3,7 @@
 #include "apps/doctor/client.hpp"
 #include "apps/doctor/server.hpp"
 #include "apps/output.hpp"
-#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
 
 namespace fedhur::apps {
 namespace {

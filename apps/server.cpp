@@ -7,19 +7,19 @@
 
 #include "apps/command.hpp"
 #include "apps/interrupt.hpp"
-#include "apps/long_turns.hpp"
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
 #include "apps/result_text.hpp"
 #include "apps/server_flags.hpp"
 #include "apps/server_metrics.hpp"
 #include "apps/text.hpp"
+#include "apps/time_slices.hpp"
 #include "apps/training_display.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/federated_server.hpp"
 #include "fedhur/experiment/simulation.hpp"
-#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/grpc_server.hpp"
 
 namespace fedhur::apps {
@@ -124,7 +124,7 @@ int run_server(const ServerFlags& flags) {
         fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
   }
   const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
-    take_long_turns();
+    use_long_time_slices();
     share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
     const TrainingOutcome outcome =
         show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},

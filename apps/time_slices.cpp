@@ -1,4 +1,4 @@
-#include "apps/long_turns.hpp"
+#include "apps/time_slices.hpp"
 
 #if defined(__linux__)
 #include <sched.h>
@@ -18,7 +18,7 @@ struct SchedulingAttributes {
   std::uint64_t flags = 0;
   std::int32_t niceness = 0;
   std::uint32_t priority = 0;
-  std::uint64_t runtime = 0;  // of a turn, in nanoseconds; older systems pass it over
+  std::uint64_t runtime = 0;  // of a time slice, in nanoseconds; older kernels ignore it
   std::uint64_t deadline = 0;
   std::uint64_t period = 0;
 };
@@ -26,14 +26,14 @@ static_assert(sizeof(SchedulingAttributes) == 48);
 }  // namespace
 #endif
 
-void take_long_turns() {
+void use_long_time_slices() {
 #if defined(__linux__)
-  constexpr std::uint64_t kTurn = 100'000'000;  // the longest there is; usual are 3 million
+  constexpr std::uint64_t kSlice = 100'000'000;  // the kernel's maximum; its default is 3 million
   SchedulingAttributes attributes;
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0) return;
-  if (attributes.policy != SCHED_OTHER) return;  // somebody has decided otherwise
+  if (attributes.policy != SCHED_OTHER) return;  // the user has chosen another policy
   attributes.policy = SCHED_BATCH;
-  attributes.runtime = kTurn;
+  attributes.runtime = kSlice;
   (void)::syscall(SYS_sched_setattr, 0, &attributes, 0);
 #endif
 }

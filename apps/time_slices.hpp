@@ -1,9 +1,10 @@
-// How the system shares its cores between this process and others that compute.
+// How long the scheduler lets this process run at a time.
 #pragma once
 
 namespace fedhur {
-// Asks for few long turns instead of many short ones, for all threads that start from here on:
-// several that compute on one core then take less time each (docs/results/federation.md). Where the
-// system cannot do that, nothing changes.
-void take_long_turns();
+// Asks Linux for batch scheduling with the longest time slices. Processes that train next to each
+// other on a core then take less time (docs/results/federation.md). Holds for threads that start
+// later, too. Does nothing where the system has no such setting, or where the user has chosen
+// another policy.
+void use_long_time_slices();
 }  // namespace fedhur

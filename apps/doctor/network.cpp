@@ -13,8 +13,8 @@
 #include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/transport/grpc/grpc_log.hpp"
-#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
 #include "fedhur/transport/grpc/tls_probe.hpp"
 
 namespace fedhur::apps {
@@ -290,13 +290,13 @@ void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reac
     return !trouble.message().empty() || std::chrono::steady_clock::now() > end;
   };
   try {
-    transport::SiteConfig config;
+    transport::HubConnectionConfig config;
     config.server = setup.server;
     config.security = to_security(setup.identity);
     config.clients = clients_in(parse_clients(setup.clients));
     config.software = "fedhur " + experiment::version() + " doctor";
     config.catalogue_sha256 = items_sha256;
-    transport::GrpcSite site(config, tell);
+    transport::HubConnection site(config, tell);
     reached.welcome = site.connect(has_trouble);
   } catch (const Error& error) {  // a refusal, with the server's own words
     return checkup.fail(ExitCode::federation_failure, kFederation, error.what(),

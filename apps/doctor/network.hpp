@@ -6,7 +6,7 @@
 
 #include "apps/doctor/certificates.hpp"
 #include "apps/doctor/flags.hpp"
-#include "fedhur/transport/grpc/welcome.hpp"
+#include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::apps {
 // That a server can take its port, and that of --monitor.

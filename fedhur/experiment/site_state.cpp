@@ -113,7 +113,7 @@ void SiteState::begin_round(Round round) {
   clock_.note(watch.seconds());
 }
 
-void SiteState::note(const Task& task) {
+void SiteState::append(const Task& task) {
   if (is_replaying_) return;
   ByteWriter head;
   head.put(task.sequence);
@@ -121,16 +121,16 @@ void SiteState::note(const Task& task) {
   for (const ClientId client : task.clients) head.put(static_cast<std::uint32_t>(client));
   journal_->append(head.finish(), *task.message);
   journal_bytes_ += task.message->size();
-  const std::lock_guard lock(settling_);
-  is_settled_ = false;
+  const std::lock_guard lock(syncing_);
+  is_synced_ = false;
 }
 
 // One wait is for all tasks of an exchange, and comes when its first reply is ready.
-void SiteState::settle() {
-  const std::lock_guard lock(settling_);
-  if (is_settled_) return;
+void SiteState::sync() {
+  const std::lock_guard lock(syncing_);
+  if (is_synced_) return;
   journal_->sync();
-  is_settled_ = true;
+  is_synced_ = true;
 }
 
 void SiteState::save() {

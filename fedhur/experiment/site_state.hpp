@@ -11,7 +11,7 @@
 #include "fedhur/transport/network/site.hpp"
 
 namespace fedhur::experiment {
-class SiteState : public transport::SiteRecord {
+class SiteState : public transport::TaskJournal {
  public:
   // `clients` are those of `ids`, in the same order, and outlive this. Restores the newest state
   // below `folder`, if there is one. DataError if it is damaged or of other clients.
@@ -25,8 +25,8 @@ class SiteState : public transport::SiteRecord {
   void follow(const transport::Site& site) { site_ = &site; }
 
   void begin_round(Round round) override;
-  void note(const transport::Task& task) override;
-  void settle() override;
+  void append(const transport::Task& task) override;
+  void sync() override;
 
  private:
   void restore(const std::filesystem::path& path);
@@ -40,8 +40,8 @@ class SiteState : public transport::SiteRecord {
   std::vector<transport::Sequence> answered_;
   int number_ = 0;  // of state and journal; state 0 is how clients begin, and has no file
   std::unique_ptr<RecordLog> journal_;
-  std::mutex settling_;
-  bool is_settled_ = true;  // all of the journal is on disk
+  std::mutex syncing_;
+  bool is_synced_ = true;  // all of the journal is on disk
   std::uint64_t journal_bytes_ = 0;
   std::uint64_t state_bytes_ = 0;
   const transport::Site* site_ = nullptr;

@@ -90,8 +90,8 @@ TEST_F(GrpcTest, TellsSitesOfTheRunAndSendsTheCatalogueToThoseWhoNeedIt) {
     server_config_.welcome.catalogue_sha256 = sha256_hex(*catalogue);
     start_hub(4);
     start_server();
-    SiteConfig config = site_config({client_id(3), client_id(1)});
-    const auto welcome = GrpcSite(config, {}).connect({});
+    HubConnectionConfig config = site_config({client_id(3), client_id(1)});
+    const auto welcome = HubConnection(config, {}).connect({});
     ASSERT_TRUE(welcome);
     EXPECT_EQ(welcome->run_id, "run-1");
     EXPECT_EQ(welcome->configuration, "method = \"fedmf\"\n");
@@ -100,7 +100,7 @@ TEST_F(GrpcTest, TellsSitesOfTheRunAndSendsTheCatalogueToThoseWhoNeedIt) {
     ASSERT_TRUE(welcome->catalogue);
     EXPECT_EQ(*welcome->catalogue, *catalogue);
     config.catalogue_sha256 = welcome->catalogue_sha256;
-    EXPECT_FALSE(GrpcSite(config, {}).connect({})->catalogue) << "it has a copy";
+    EXPECT_FALSE(HubConnection(config, {}).connect({})->catalogue) << "it has a copy";
     EXPECT_TRUE(eventually([&] { return server().num_sessions() == 0; }));
   }
 }
@@ -181,9 +181,9 @@ TEST_F(GrpcTest, RefusesToTalkOpenlyWithOthersThanThisMachine) {
   for (const char* address : {"0.0.0.0:0", "[::]:0", "192.168.1.2:0", "example.org:7000"}) {
     config.listen = address;
     EXPECT_THROW(GrpcServer(config, hub(), {}), ConfigError) << address;
-    SiteConfig site;
+    HubConnectionConfig site;
     site.server = address;
-    EXPECT_THROW(GrpcSite(site, {}), ConfigError) << address;
+    EXPECT_THROW(HubConnection(site, {}), ConfigError) << address;
   }
   config.listen = "localhost:0";
   EXPECT_NO_THROW(GrpcServer(config, hub(), {}));

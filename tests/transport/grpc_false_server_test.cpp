@@ -55,7 +55,7 @@ std::vector<v1::FromServer> task_frames(Sequence sequence, std::size_t size) {
 std::string outcome_of(std::vector<v1::FromServer> frames) {
   const FalseServer server(std::move(frames));
   Household household({1});
-  SiteConfig config;
+  HubConnectionConfig config;
   config.server = fmt::format("127.0.0.1:{}", server.port());
   config.clients = household.ids();
   config.largest_task = 2'000'000;

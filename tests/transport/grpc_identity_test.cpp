@@ -41,8 +41,9 @@ class GrpcIdentity : public GrpcTest {
     GrpcTest::TearDown();
   }
 
-  [[nodiscard]] SiteConfig secure_config(const Household& household, const TlsFiles& files) const {
-    SiteConfig config = site_config(household.ids());
+  [[nodiscard]] HubConnectionConfig secure_config(const Household& household,
+                                                  const TlsFiles& files) const {
+    HubConnectionConfig config = site_config(household.ids());
     config.security = files;
     return config;
   }
@@ -88,13 +89,13 @@ TEST_F(GrpcIdentity, SitesWithACertificateAreLetIn) {
 }
 
 TEST_F(GrpcIdentity, SitesThatNameNoClientsGetThoseOfTheirCertificate) {
-  SiteConfig config = site_config({});
+  HubConnectionConfig config = site_config({});
   config.security = authority().site("many", "1-2,77");
-  const auto welcome = GrpcSite(config, {}).connect({});
+  const auto welcome = HubConnection(config, {}).connect({});
   ASSERT_TRUE(welcome);
   EXPECT_EQ(welcome->clients, (std::vector{client_id(1), client_id(2)}));
   config.security = authority().site("nobody", "77-99");
-  EXPECT_THROW((void)GrpcSite(config, {}).connect({}), TransportError);
+  EXPECT_THROW((void)HubConnection(config, {}).connect({}), TransportError);
   EXPECT_TRUE(
       lines().have("the certificate of nobody allows clients 77-99, this federation has 4"));
 }
@@ -120,10 +121,10 @@ TEST_F(GrpcIdentity, ExpiredCertificatesAreRefused) {
   const TlsFiles files = authority().expired_site("three", "3");
   expect_no_handshake(credentials(files, files.ca));
   // An honest site says it without asking the server.
-  SiteConfig config = site_config({client_id(3)});
+  HubConnectionConfig config = site_config({client_id(3)});
   config.security = files;
   try {
-    const GrpcSite site(config, {});
+    const HubConnection site(config, {});
     ADD_FAILURE() << "it was taken";
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.what(), HasSubstr("the certificate of three"));
@@ -133,9 +134,9 @@ TEST_F(GrpcIdentity, ExpiredCertificatesAreRefused) {
 TEST_F(GrpcIdentity, ServersAreNoSitesAndSitesNoServers) {
   const TlsFiles server = authority().server();
   expect_no_handshake(credentials(server, server.ca));
-  SiteConfig config = site_config({client_id(3)});
+  HubConnectionConfig config = site_config({client_id(3)});
   config.security = server;
-  EXPECT_THROW(GrpcSite(config, {}), ConfigError);
+  EXPECT_THROW(HubConnection(config, {}), ConfigError);
 
   GrpcServerConfig false_server = server_config_;
   false_server.listen = "127.0.0.1:0";
@@ -202,7 +203,7 @@ class GrpcDistrust : public GrpcTest {
     server_config_.security = server;
     start_server();
     Household household({0});
-    SiteConfig config = site_config(household.ids());
+    HubConnectionConfig config = site_config(household.ids());
     config.server = fmt::format("{}:{}", host, port_);
     config.security = site;
     const auto running = run(household, config);
@@ -236,7 +237,7 @@ TEST_F(GrpcDistrust, IsToldFromAServerThatIsNotThere) {
   start_server();
   stop_server();
   Household household({0});
-  SiteConfig config = site_config(household.ids());
+  HubConnectionConfig config = site_config(household.ids());
   config.security = authority.site("a", "0");
   const auto running = run(household, config);
   EXPECT_TRUE(eventually([&] { return running->lines.have("cannot reach 127.0.0.1"); }));

@@ -66,7 +66,7 @@ TEST(Backoff, WaitsLongerAndLongerUpToALimitAndNeverAsLongAsOthers) {
 }
 
 TEST(Explanation, TellsWhatAPersonCanDoAboutIt) {
-  SiteConfig config;
+  HubConnectionConfig config;
   config.server = "s:1";
   config.security = TlsFiles{};
   const auto unavailable = [&](const std::string& text, bool has_answered = false) {

@@ -152,7 +152,7 @@ TEST_F(GrpcReconnect, GivesUpWhenAskedTo) {
   start_hub(1);
   start_server();
   Household household({0});
-  SiteConfig config = site_config(household.ids());
+  HubConnectionConfig config = site_config(household.ids());
   config.give_up_after = 300ms;
   const auto site = run(household, config);
   ASSERT_TRUE(all_connect());
@@ -166,7 +166,7 @@ TEST_F(GrpcReconnect, NoticesThatTheNetworkIsSilent) {
   start_server();
   Proxy proxy(port_);
   Household household({0});
-  SiteConfig config = site_config(household.ids());
+  HubConnectionConfig config = site_config(household.ids());
   config.server = fmt::format("127.0.0.1:{}", proxy.port());
   config.keepalive = 500ms;
   const auto site = run(household, config);
@@ -185,7 +185,7 @@ TEST_F(GrpcReconnect, SendsAReplyAgainThatWasCutOff) {
   start_server();
   Proxy proxy(port_);
   Household household({0});
-  SiteConfig config = site_config(household.ids());
+  HubConnectionConfig config = site_config(household.ids());
   config.server = fmt::format("127.0.0.1:{}", proxy.port());
   const auto site = run(household, config);
   ASSERT_TRUE(all_connect());

@@ -14,9 +14,9 @@
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/pki/authority.hpp"
-#include "fedhur/transport/grpc/grpc_log.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/grpc_server.hpp"
-#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
 #include "tests/support/temp_folder.hpp"
 
 namespace fedhur::transport {
@@ -138,10 +138,10 @@ class Household {
 // A site in a thread of its own.
 class RunningSite {
  public:
-  RunningSite(Household& household, SiteConfig config)
+  RunningSite(Household& household, HubConnectionConfig config)
       : outcome_(std::async(std::launch::async, [this, &household, config] {
           const auto should_stop = [this] { return is_stopping_.load(); };
-          GrpcSite site(config, lines.log());
+          HubConnection site(config, lines.log());
           const auto welcome = site.connect(should_stop);
           if (!welcome) return std::optional<Farewell>();
           return site.serve(household.site(), should_stop);
@@ -204,8 +204,8 @@ class GrpcTest : public testing::Test {
     return *server_;
   }
   void stop_server() { server_.reset(); }
-  [[nodiscard]] SiteConfig site_config(const std::vector<ClientId>& clients) const {
-    SiteConfig config;
+  [[nodiscard]] HubConnectionConfig site_config(const std::vector<ClientId>& clients) const {
+    HubConnectionConfig config;
     config.server = fmt::format("127.0.0.1:{}", port_);
     config.clients = clients;
     config.software = "test";
@@ -216,7 +216,7 @@ class GrpcTest : public testing::Test {
     return std::make_unique<RunningSite>(household, site_config(household.ids()));
   }
   [[nodiscard]] std::unique_ptr<RunningSite> run(Household& household,
-                                                 const SiteConfig& config) const {
+                                                 const HubConnectionConfig& config) const {
     return std::make_unique<RunningSite>(household, config);
   }
 

@@ -68,7 +68,7 @@ Cost measure(const std::vector<federation::Request>& requests, const Security& s
   std::vector<std::unique_ptr<RunningSite>> sites;
   for (int client = 0; client < kNumSites; ++client) {
     households.push_back(std::make_unique<Household>(std::vector{client}));
-    SiteConfig config;
+    HubConnectionConfig config;
     config.server = fmt::format("127.0.0.1:{}", server.port());
     config.security = site_security;
     config.clients = households.back()->ids();

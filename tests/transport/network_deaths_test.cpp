@@ -25,7 +25,7 @@ constexpr Index kClients = 7;
 // A site that dies now and then. Its disk has the state of its clients at the beginning of a round,
 // and the tasks since; what is not settled is lost if the machine fails, and there if the process
 // is killed.
-class MortalSite : public SiteRecord {
+class MortalSite : public TaskJournal {
  public:
   MortalSite(std::string method, std::vector<Index> clients, const Rng& rng, double death_rate)
       : method_(std::move(method)), ids_(std::move(clients)), rng_(rng), death_rate_(death_rate) {}
@@ -35,10 +35,10 @@ class MortalSite : public SiteRecord {
     if (site_ && !is_dead_) return site_.get();
     site_.reset();
     is_dead_ = false;
-    if (rng_.stream(kDeaths, ids_.front(), num_chances_++).uniform() < 0.5) settle();
+    if (rng_.stream(kDeaths, ids_.front(), num_chances_++).uniform() < 0.5) sync();
     {
-      const std::lock_guard lock(settling_);
-      unsettled_.clear();
+      const std::lock_guard lock(syncing_);
+      unsynced_.clear();
     }
     run_ = std::make_unique<MethodRun>(tiny_settings(method_), 1 + std::ssize(ids_) % 2, ids_);
     mortals_.clear();
@@ -66,26 +66,26 @@ class MortalSite : public SiteRecord {
       disk_[i] = {run_->client_state(i), seen[i]};
     }
     {
-      const std::lock_guard lock(settling_);
+      const std::lock_guard lock(syncing_);
       tasks_.clear();
-      unsettled_.clear();
+      unsynced_.clear();
     }
     maybe_die();
   }
-  void note(const Task& task) override {
+  void append(const Task& task) override {
     if (is_replaying_) return;
     maybe_die();
     {
-      const std::lock_guard lock(settling_);
-      unsettled_.push_back(task);
+      const std::lock_guard lock(syncing_);
+      unsynced_.push_back(task);
     }
     maybe_die();
   }
-  void settle() override {
+  void sync() override {
     if (is_replaying_) return;
-    const std::lock_guard lock(settling_);
-    tasks_.insert(tasks_.end(), unsettled_.begin(), unsettled_.end());
-    unsettled_.clear();
+    const std::lock_guard lock(syncing_);
+    tasks_.insert(tasks_.end(), unsynced_.begin(), unsynced_.end());
+    unsynced_.clear();
   }
 
   [[nodiscard]] const std::vector<Index>& clients() const { return ids_; }
@@ -126,8 +126,8 @@ class MortalSite : public SiteRecord {
   bool is_replaying_ = false;
   std::map<std::size_t, Saved> disk_;
   std::vector<Task> tasks_;
-  std::vector<Task> unsettled_;
-  std::mutex settling_;
+  std::vector<Task> unsynced_;
+  std::mutex syncing_;
   std::unique_ptr<MethodRun> run_;
   std::vector<std::unique_ptr<Mortal>> mortals_;
   std::unique_ptr<Site> site_;

@@ -30,18 +30,18 @@ class CountingClient : public federation::ClientMethod {
   int num_asked = 0;
 };
 
-class DiaryRecord : public SiteRecord {
+class DiaryJournal : public TaskJournal {
  public:
   void begin_round(Round round) override { diary.push_back(fmt::format("round {}", round)); }
-  void note(const Task& task) override {
-    std::string text = fmt::format("note {} for", task.sequence);
+  void append(const Task& task) override {
+    std::string text = fmt::format("append {} for", task.sequence);
     for (const ClientId client : task.clients) text += fmt::format(" {}", index_of(client));
-    EXPECT_EQ(worked(), seen) << "a note comes before the work";
+    EXPECT_EQ(worked(), seen) << "a task is in the journal before the work";
     diary.push_back(text);
-    is_settled = false;
+    is_synced = false;
   }
-  void settle() override { is_settled = true; }
-  std::atomic<bool> is_settled = true;
+  void sync() override { is_synced = true; }
+  std::atomic<bool> is_synced = true;
   std::function<int()> worked = [] { return 0; };
   int seen = 0;
   Diary diary;
@@ -50,12 +50,12 @@ class DiaryRecord : public SiteRecord {
 class SiteTest : public testing::Test {
  protected:
   // Clients 3, 4 and 6.
-  void host(SiteRecord* record = nullptr, Sequence answered = 0) {
+  void host(TaskJournal* journal = nullptr, Sequence answered = 0) {
     std::vector<HostedClient> hosted;
     for (std::size_t i = 0; i < 3; ++i) {
       hosted.push_back({client_id(kIds[i]), &clients_[i], answered});
     }
-    site_ = std::make_unique<Site>(hosted, executor_, message::WireFormat{}, record);
+    site_ = std::make_unique<Site>(hosted, executor_, message::WireFormat{}, journal);
   }
   [[nodiscard]] Site& site() { return *site_; }
   [[nodiscard]] CountingClient& client(int i) { return clients_[static_cast<std::size_t>(i)]; }
@@ -153,39 +153,40 @@ TEST_F(SiteTest, SaysWhyAClientCouldNotAnswer) {
 }
 
 TEST_F(SiteTest, SaysSoWhenATaskCannotBeReadAndGoesOn) {
-  DiaryRecord record;
-  host(&record);
+  DiaryJournal journal;
+  host(&journal);
   Task bad = task(1, {3, 4});
   bad.message = std::make_shared<const std::vector<std::byte>>(3);
   site().note_arrival(1, bad.clients);
   EXPECT_THAT(work({bad, task(1, {6})}),
               UnorderedElementsAre("3 answers 1 with bytes end too early",
                                    "4 answers 1 with bytes end too early", "6 answers 1 with 1"));
-  EXPECT_THAT(record.diary, ElementsAre("round 0", "note 1 for 6")) << "nobody has seen the other";
+  EXPECT_THAT(journal.diary, ElementsAre("round 0", "append 1 for 6"))
+      << "nobody has seen the other";
   EXPECT_THAT(progress(), ElementsAre("3: 0 0", "4: 0 0", "6: 1 1")) << "and nobody is busy";
 }
 
 TEST_F(SiteTest, NotesATaskBeforeTheWorkAndOnlyForThoseToWhomItIsNew) {
-  DiaryRecord record;
-  host(&record);
-  record.worked = [&] { return client(0).num_asked + client(1).num_asked + client(2).num_asked; };
+  DiaryJournal journal;
+  host(&journal);
+  journal.worked = [&] { return client(0).num_asked + client(1).num_asked + client(2).num_asked; };
   (void)work({task(1, {3, 4})});
-  record.seen = 2;
+  journal.seen = 2;
   (void)work({task(1, {3, 4, 6})});
-  record.seen = 3;
+  journal.seen = 3;
   (void)work({task(1, {3, 4, 6}), task(1, {3})});
-  EXPECT_THAT(record.diary, ElementsAre("round 0", "note 1 for 3 4", "note 1 for 6"));
+  EXPECT_THAT(journal.diary, ElementsAre("round 0", "append 1 for 3 4", "append 1 for 6"));
 }
 
 TEST_F(SiteTest, LetsNoReplyLeaveBeforeItsTaskIsSettled) {
-  DiaryRecord record;
-  host(&record);
+  DiaryJournal journal;
+  host(&journal);
   client(0).while_working = [&] {
-    EXPECT_FALSE(record.is_settled) << "the disk has time while clients work";
+    EXPECT_FALSE(journal.is_synced) << "the disk has time while clients work";
   };
   int num_sent = 0;
   const auto send = [&](const Reply& /*reply*/) {
-    EXPECT_TRUE(record.is_settled);
+    EXPECT_TRUE(journal.is_synced);
     ++num_sent;
   };
   site().work(std::vector{task(1, {3}), task(2, {3}, 0, 0, "nonsense"), task(3, {3})}, send);
@@ -193,15 +194,15 @@ TEST_F(SiteTest, LetsNoReplyLeaveBeforeItsTaskIsSettled) {
 }
 
 TEST_F(SiteTest, BeginsARoundBeforeItsFirstTaskAndNeverAgain) {
-  DiaryRecord record;
-  host(&record);
+  DiaryJournal journal;
+  host(&journal);
   (void)work({task(1, {3}, 0, 2)});
   (void)work({task(2, {3}, 0, 2), task(4, {3}, 0, 3), task(5, {3}, 0, 3)});
   // A client that catches up works on an older round; that is no reason to begin one.
   (void)work({task(2, {4}, 0, 2), task(5, {4}, 0, 3), task(6, {3, 4}, 0, 4)});
-  EXPECT_THAT(record.diary, ElementsAre("round 2", "note 1 for 3", "note 2 for 3", "round 3",
-                                        "note 4 for 3", "note 5 for 3", "note 2 for 4",
-                                        "note 5 for 4", "round 4", "note 6 for 3 4"));
+  EXPECT_THAT(journal.diary, ElementsAre("round 2", "append 1 for 3", "append 2 for 3", "round 3",
+                                         "append 4 for 3", "append 5 for 3", "append 2 for 4",
+                                         "append 5 for 4", "round 4", "append 6 for 3 4"));
 }
 
 TEST_F(SiteTest, GoesOnWhereItsClientsAre) {
@@ -241,11 +242,11 @@ TEST_F(SiteTest, HasSeenATaskWhoseReplyCouldNotBeSent) {
 }
 
 TEST_F(SiteTest, ComesToTheSameStateThroughItsNotes) {
-  class Notes : public SiteRecord {
+  class Notes : public TaskJournal {
    public:
     void begin_round(Round /*round*/) override {}
-    void note(const Task& task) override { tasks.push_back(task); }
-    void settle() override {}
+    void append(const Task& task) override { tasks.push_back(task); }
+    void sync() override {}
     std::vector<Task> tasks;
   } notes;
   host(&notes);

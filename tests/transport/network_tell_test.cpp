@@ -151,7 +151,7 @@ TEST_F(HubTells, NobodyWhenItIsClosedOrAsksForTheImpossible) {
 }
 
 // The other end.
-class ToldSite : public testing::Test, protected SiteRecord {
+class ToldSite : public testing::Test, protected TaskJournal {
  protected:
   class Client : public federation::ClientMethod {
    public:
@@ -166,7 +166,7 @@ class ToldSite : public testing::Test, protected SiteRecord {
   std::vector<std::string> work(const std::vector<Task>& tasks) {
     std::vector<std::string> replies;
     site.work(tasks, [&](const Reply& reply) {
-      EXPECT_TRUE(is_settled);
+      EXPECT_TRUE(is_synced);
       replies.push_back(fmt::format("{} {}", reply.sequence, reply.problem));
     });
     return replies;
@@ -187,10 +187,10 @@ class ToldSite : public testing::Test, protected SiteRecord {
     return {own.received, own.answered};
   }
   void begin_round(Round /*round*/) override {}
-  void note(const Task& /*task*/) override { is_settled = false; }
-  void settle() override { is_settled = true; }
+  void append(const Task& /*task*/) override { is_synced = false; }
+  void sync() override { is_synced = true; }
 
-  bool is_settled = true;
+  bool is_synced = true;
   Client client;
   Executor executor{1};
   Site site{{{client_id(3), &client}}, executor, message::WireFormat{}, this};
@@ -200,7 +200,7 @@ using Pair = std::pair<Sequence, Sequence>;
 TEST_F(ToldSite, WorksInOrderAndSaysNothing) {
   EXPECT_THAT(work({told(1, "update"), told(2, "keep", 1)}), IsEmpty());
   EXPECT_THAT(client.kinds, ElementsAre("update", "keep"));
-  EXPECT_FALSE(is_settled) << "the disk has time until somebody relies on it";
+  EXPECT_FALSE(is_synced) << "the disk has time until somebody relies on it";
   EXPECT_THAT(work({asked(3, "train", 2)}), ElementsAre("3 "));
   EXPECT_EQ(progress(), Pair(3, 3));
 }
@@ -209,9 +209,9 @@ TEST_F(ToldSite, SettlesBeforeItTellsItsProgress) {
   site.note_arrival(1, std::vector{client_id(3)});
   EXPECT_EQ(progress(), Pair(1, 0));
   (void)work({told(1, "update")});
-  ASSERT_FALSE(is_settled);
+  ASSERT_FALSE(is_synced);
   EXPECT_EQ(progress(), Pair(1, 1));
-  EXPECT_TRUE(is_settled);
+  EXPECT_TRUE(is_synced);
   EXPECT_THAT(site.seen(), ElementsAre(1U));
 }
 

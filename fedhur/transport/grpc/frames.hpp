@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "fedhur/transport/grpc/federation.pb.h"
-#include "fedhur/transport/grpc/welcome.hpp"
 #include "fedhur/transport/network/chunks.hpp"
+#include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::transport {
 // Of what federation.proto says and how its two ends behave. A change that an older end does not

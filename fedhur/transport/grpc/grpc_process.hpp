@@ -1,9 +1,12 @@
-// gRPC's own log, of which a process has one.
+// Settings of gRPC that hold for the whole process.
 #pragma once
 #include "fedhur/transport/network/hub.hpp"
 
 namespace fedhur::transport {
-// From now on its errors come here instead of the process's error stream: among them peers that
-// fail in the TLS handshake, of which no session hears. Nothing to let it print again.
+// Sends gRPC's own log here instead of to standard error. It has what no session sees, such as
+// failed TLS handshakes. An empty function restores the default.
 void forward_grpc_log(NetworkLog log);
+// Turns off the deadlock detection in the locks below gRPC. Debian builds them with it, and it
+// costs time with every lock.
+void disable_lock_checks();
 }  // namespace fedhur::transport

@@ -13,7 +13,7 @@
 
 #include "fedhur/transport/grpc/federation.grpc.pb.h"
 #include "fedhur/transport/grpc/frames.hpp"
-#include "fedhur/transport/grpc/lock_checks.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/session.hpp"
 
 namespace fedhur::transport {
@@ -83,7 +83,7 @@ struct GrpcServer::State final : v1::Federation::Service {
   }
 
   void start() {
-    end_lock_checks();
+    disable_lock_checks();
     const int keepalive = static_cast<int>(config.keepalive.count());
     ::grpc::ServerBuilder builder;
     builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on a port share sites

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fedhur/transport/grpc/tls.hpp"
-#include "fedhur/transport/grpc/welcome.hpp"
 #include "fedhur/transport/network/hub.hpp"
+#include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::transport {
 struct GrpcServerConfig {

@@ -1,4 +1,4 @@
-#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/link.hpp"
-#include "fedhur/transport/grpc/lock_checks.hpp"
-#include "fedhur/transport/grpc/site_service.hpp"
+#include "fedhur/transport/grpc/site_runner.hpp"
 
 namespace fedhur::transport {
 namespace {
@@ -17,21 +17,22 @@ constexpr auto kPoll = std::chrono::milliseconds(500);
 bool asks_to_stop(const ShouldStop& should_stop) { return should_stop && should_stop(); }
 }  // namespace
 
-struct GrpcSite::State {
-  SiteConfig config;
+struct HubConnection::State {
+  HubConnectionConfig config;
   NetworkLog log;
   std::string run_id;
 };
 
-GrpcSite::GrpcSite(SiteConfig config, NetworkLog log) : state_(std::make_unique<State>()) {
-  end_lock_checks();
+HubConnection::HubConnection(HubConnectionConfig config, NetworkLog log)
+    : state_(std::make_unique<State>()) {
+  disable_lock_checks();
   state_->config = std::move(config);
   state_->log = log ? std::move(log) : [](Severity, const std::string&) {};
   (void)Link(state_->config, state_->log);  // says at once what is wrong with the files
 }
-GrpcSite::~GrpcSite() = default;
+HubConnection::~HubConnection() = default;
 
-std::optional<Welcome> GrpcSite::connect(const ShouldStop& should_stop) {
+std::optional<Welcome> HubConnection::connect(const ShouldStop& should_stop) {
   Link link(state_->config, state_->log);
   Welcome welcome;
   auto linking = std::async(std::launch::async, [&] {
@@ -56,19 +57,19 @@ std::optional<Welcome> GrpcSite::connect(const ShouldStop& should_stop) {
   return welcome;
 }
 
-std::optional<Farewell> GrpcSite::serve(Site& site, const ShouldStop& should_stop) {
+std::optional<Farewell> HubConnection::serve(Site& site, const ShouldStop& should_stop) {
   expects(!state_->run_id.empty(), "a site connects before it serves");
-  SiteConfig config = state_->config;
+  HubConnectionConfig config = state_->config;
   config.clients.clear();
   for (const ClientProgress& client : site.progress()) config.clients.push_back(client.client);
   Link link(config, state_->log);
-  SiteService service(site, config, state_->log, state_->run_id);
+  SiteRunner service(site, config, state_->log, state_->run_id);
 
   // Whichever ends first ends all.
   const auto ending = [&](auto&& activity) {
     return std::async(std::launch::async, [&service, activity] {
       struct End {
-        SiteService& service;
+        SiteRunner& service;
         ~End() { service.end(); }
       } const end{service};
       return activity();

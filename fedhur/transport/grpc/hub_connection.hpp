@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "fedhur/transport/grpc/tls.hpp"
-#include "fedhur/transport/grpc/welcome.hpp"
 #include "fedhur/transport/network/hub.hpp"
 #include "fedhur/transport/network/site.hpp"
+#include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::transport {
-struct SiteConfig {
+struct HubConnectionConfig {
   std::string server;  // host:port; with TLS its certificate must have that host
   Security security = {};
   std::vector<ClientId> clients = {};  // to host; none: all that the certificate allows
@@ -30,13 +30,13 @@ struct SiteConfig {
 // Asked about five times a second, by the thread that has called.
 using ShouldStop = std::function<bool()>;
 
-class GrpcSite {
+class HubConnection {
  public:
   // ConfigError for an address or files that cannot be used.
-  GrpcSite(SiteConfig config, NetworkLog log);
-  ~GrpcSite();
-  GrpcSite(const GrpcSite&) = delete;
-  GrpcSite& operator=(const GrpcSite&) = delete;
+  HubConnection(HubConnectionConfig config, NetworkLog log);
+  ~HubConnection();
+  HubConnection(const HubConnection&) = delete;
+  HubConnection& operator=(const HubConnection&) = delete;
 
   // What the server has for this site, as soon as it can be reached; nothing if `should_stop` said
   // so, or the run is over. TransportError with the server's reason if it refuses the site.

@@ -1,4 +1,4 @@
-#include "fedhur/transport/grpc/site_stream.hpp"
+#include "fedhur/transport/grpc/hub_stream.hpp"
 
 #include <fmt/format.h>
 #include <grpcpp/create_channel.h>
@@ -23,7 +23,8 @@ std::shared_ptr<::grpc::ChannelCredentials> site_credentials(const Security& sec
                                  .pem_cert_chain = texts.certificate});
 }
 
-std::shared_ptr<::grpc::Channel> make_channel(const SiteConfig& config, const TlsTexts& texts) {
+std::shared_ptr<::grpc::Channel> make_channel(const HubConnectionConfig& config,
+                                              const TlsTexts& texts) {
   const int keepalive = static_cast<int>(config.keepalive.count());
   ::grpc::ChannelArguments arguments;
   // Sites that share a process do not share a connection.
@@ -62,19 +63,19 @@ std::string reason_of(const Status& status) {
 }
 }  // namespace
 
-SiteStream::SiteStream(const SiteConfig& config, const TlsTexts& texts)
+HubStream::HubStream(const HubConnectionConfig& config, const TlsTexts& texts)
     : stub_(v1::Federation::NewStub(make_channel(config, texts))),
       silent_until_(Clock::now() + kHandshakeTime) {}
 
-SiteStream::~SiteStream() = default;
+HubStream::~HubStream() = default;
 
-void SiteStream::open() {
+void HubStream::open() {
   stream_ = stub_->Connect(&context_);
   const std::lock_guard lock(writing_);
   can_write_ = true;
 }
 
-bool SiteStream::read(v1::FromServer& frame) {
+bool HubStream::read(v1::FromServer& frame) {
   if (has_read_) silent_until_ = Clock::now() + kSilence;
   can_read_ = can_read_ && stream_->Read(&frame);
   has_read_ = true;
@@ -82,19 +83,19 @@ bool SiteStream::read(v1::FromServer& frame) {
   return can_read_;
 }
 
-bool SiteStream::write(const v1::FromSite& frame) {
+bool HubStream::write(const v1::FromSite& frame) {
   const std::lock_guard lock(writing_);
   can_write_ = can_write_ && stream_->Write(frame);
   return can_write_;
 }
 
-void SiteStream::end_writing() {
+void HubStream::end_writing() {
   const std::lock_guard lock(writing_);
   if (can_write_) (void)stream_->WritesDone();
   can_write_ = false;
 }
 
-Status SiteStream::finish() {
+Status HubStream::finish() {
   // Whoever writes now learns that it is over; if not soon, then because nobody reads.
   constexpr auto kPatience = std::chrono::seconds(2);
   std::unique_lock lock(writing_, kPatience);
@@ -106,11 +107,11 @@ Status SiteStream::finish() {
   return stream_->Finish();
 }
 
-void SiteStream::expire(Clock::time_point now) {
+void HubStream::expire(Clock::time_point now) {
   if (now > silent_until_.load()) cancel();
 }
 
-std::string explain(const Status& status, const SiteConfig& config, bool has_answered) {
+std::string explain(const Status& status, const HubConnectionConfig& config, bool has_answered) {
   const std::string text = reason_of(status);
   constexpr std::array<std::string_view, 4> kTlsWords = {"andshake", "certificate", "SSL_", "TSI_"};
   constexpr std::array<std::string_view, 4> kClosedWords = {"ocket closed", "reset by peer",

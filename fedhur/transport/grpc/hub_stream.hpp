@@ -10,17 +10,17 @@
 #include <mutex>
 
 #include "fedhur/transport/grpc/federation.grpc.pb.h"
-#include "fedhur/transport/grpc/grpc_site.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
 
 namespace fedhur::transport {
-class SiteStream {
+class HubStream {
  public:
   using Clock = std::chrono::steady_clock;
 
-  SiteStream(const SiteConfig& config, const TlsTexts& texts);
-  ~SiteStream();
-  SiteStream(const SiteStream&) = delete;
-  SiteStream& operator=(const SiteStream&) = delete;
+  HubStream(const HubConnectionConfig& config, const TlsTexts& texts);
+  ~HubStream();
+  HubStream(const HubStream&) = delete;
+  HubStream& operator=(const HubStream&) = delete;
 
   // For one thread: open, read until false, finish.
   void open();
@@ -47,7 +47,7 @@ class SiteStream {
 };
 
 // What the status means to a person at the site. `has_answered`: the server had sent something.
-[[nodiscard]] std::string explain(const ::grpc::Status& status, const SiteConfig& config,
+[[nodiscard]] std::string explain(const ::grpc::Status& status, const HubConnectionConfig& config,
                                   bool has_answered);
 // Whether to try again makes no sense.
 [[nodiscard]] bool is_final(const ::grpc::Status& status);

@@ -38,7 +38,7 @@ Farewell read_farewell(const v1::Farewell& frame) {
   return {.is_finished = frame.is_finished(), .reason = printable(frame.reason())};
 }
 
-Link::Link(SiteConfig config, NetworkLog log)
+Link::Link(HubConnectionConfig config, NetworkLog log)
     : config_(std::move(config)), log_(std::move(log)), backoff_(seed_of(this)) {
   check_security(config_.server, config_.security);
   texts_ = texts_of(config_.security);
@@ -46,7 +46,7 @@ Link::Link(SiteConfig config, NetworkLog log)
 
 Link::End Link::run(const Converse& converse) {
   auto lost_at = Clock::now();
-  while (const std::shared_ptr<SiteStream> stream = begin()) {
+  while (const std::shared_ptr<HubStream> stream = begin()) {
     const auto begun_at = Clock::now();
     bool has_answered = false;
     std::string parting;  // why the server leaves, if it does before the end of the run
@@ -82,13 +82,13 @@ Link::End Link::run(const Converse& converse) {
   return {};
 }
 
-std::shared_ptr<SiteStream> Link::begin() {
+std::shared_ptr<HubStream> Link::begin() {
   try {
     texts_ = texts_of(config_.security);  // certificates are renewed now and then
   } catch (const Error& error) {
     log_(Severity::warning, fmt::format("{}; going on with what was read before", error.what()));
   }
-  auto stream = std::make_shared<SiteStream>(config_, texts_);
+  auto stream = std::make_shared<HubStream>(config_, texts_);
   const std::lock_guard lock(mutex_);
   stream_ = is_stopping_ ? nullptr : std::move(stream);
   return stream_;
@@ -130,7 +130,7 @@ void Link::expire() {
   if (stream_) stream_->expire(Clock::now());
 }
 
-Link::Greeting Link::shake_hands(SiteStream& stream) const {
+Link::Greeting Link::shake_hands(HubStream& stream) const {
   v1::FromSite frame;
   v1::Hello& hello = *frame.mutable_hello();
   hello.set_protocol(kProtocol);
@@ -184,7 +184,7 @@ Welcome Link::read_welcome(const v1::Welcome& frame) const {
   return welcome;
 }
 
-Bytes Link::read_catalogue(SiteStream& stream) const {
+Bytes Link::read_catalogue(HubStream& stream) const {
   Assembler assembler(config_.largest_task);
   for (v1::FromServer frame; stream.read(frame);) {
     if (!frame.has_chunk() || frame.chunk().sequence() != 0) {

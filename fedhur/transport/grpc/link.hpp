@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "fedhur/base/random.hpp"
-#include "fedhur/transport/grpc/grpc_site.hpp"
-#include "fedhur/transport/grpc/site_stream.hpp"
+#include "fedhur/transport/grpc/hub_connection.hpp"
+#include "fedhur/transport/grpc/hub_stream.hpp"
 
 namespace fedhur::transport {
 // Longer and longer pauses, none like another's: a server that comes back is not run over by all of
@@ -29,14 +29,14 @@ class Backoff {
 
 class Link {
  public:
-  Link(SiteConfig config, NetworkLog log);
+  Link(HubConnectionConfig config, NetworkLog log);
 
   enum class Talk : std::uint8_t { done, lost };
   // Talks until `talk` is done, and connects again whenever it is lost. A Farewell instead of a
   // Welcome ends it as well if the run is over: `talk` gets none, Link returns that one. A server
   // that only leaves is waited for. False in `is_done` if stop() was called.
   using Converse =
-      std::function<Talk(const std::shared_ptr<SiteStream>& stream, const Welcome& welcome)>;
+      std::function<Talk(const std::shared_ptr<HubStream>& stream, const Welcome& welcome)>;
   struct End {
     bool is_done = false;
     std::optional<Farewell> farewell;
@@ -48,17 +48,17 @@ class Link {
   void expire();  // to be called now and then: notices a silent server
 
  private:
-  using Clock = SiteStream::Clock;
+  using Clock = HubStream::Clock;
   using Greeting = std::variant<std::monostate, Welcome, Farewell>;
 
-  [[nodiscard]] std::shared_ptr<SiteStream> begin();
-  [[nodiscard]] Greeting shake_hands(SiteStream& stream) const;
+  [[nodiscard]] std::shared_ptr<HubStream> begin();
+  [[nodiscard]] Greeting shake_hands(HubStream& stream) const;
   [[nodiscard]] Welcome read_welcome(const v1::Welcome& frame) const;
-  [[nodiscard]] Bytes read_catalogue(SiteStream& stream) const;
+  [[nodiscard]] Bytes read_catalogue(HubStream& stream) const;
   // False if stop() was called meanwhile.
   [[nodiscard]] bool pause(const std::string& reason, Clock::time_point lost_at);
 
-  SiteConfig config_;
+  HubConnectionConfig config_;
   NetworkLog log_;
   TlsTexts texts_;
   Backoff backoff_;
@@ -66,7 +66,7 @@ class Link {
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool is_stopping_ = false;
-  std::shared_ptr<SiteStream> stream_;
+  std::shared_ptr<HubStream> stream_;
 };
 
 [[nodiscard]] Farewell read_farewell(const v1::Farewell& frame);

@@ -1,4 +1,4 @@
-#include "fedhur/transport/grpc/site_service.hpp"
+#include "fedhur/transport/grpc/site_runner.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +17,9 @@ struct Ended {};
 }  // namespace
 
 // While it lives, replies and beats go to this stream.
-class SiteService::Published {
+class SiteRunner::Published {
  public:
-  Published(SiteService& service, const std::shared_ptr<SiteStream>& stream) : service_(service) {
+  Published(SiteRunner& service, const std::shared_ptr<HubStream>& stream) : service_(service) {
     const std::lock_guard lock(service_.mutex_);
     service_.stream_ = stream;
   }
@@ -31,13 +31,14 @@ class SiteService::Published {
   Published& operator=(const Published&) = delete;
 
  private:
-  SiteService& service_;
+  SiteRunner& service_;
 };
 
-SiteService::SiteService(Site& site, const SiteConfig& config, NetworkLog log, std::string run_id)
+SiteRunner::SiteRunner(Site& site, const HubConnectionConfig& config, NetworkLog log,
+                       std::string run_id)
     : site_(site), config_(config), log_(std::move(log)), run_id_(std::move(run_id)) {}
 
-Link::Talk SiteService::talk(const std::shared_ptr<SiteStream>& stream, const Welcome& welcome) {
+Link::Talk SiteRunner::talk(const std::shared_ptr<HubStream>& stream, const Welcome& welcome) {
   if (welcome.run_id != run_id_) {
     throw TransportError(fmt::format("{} has begun another run, {}; this site takes part in {}",
                                      config_.server, welcome.run_id, run_id_));
@@ -64,7 +65,7 @@ Link::Talk SiteService::talk(const std::shared_ptr<SiteStream>& stream, const We
   return Link::Talk::lost;
 }
 
-void SiteService::take(const v1::Chunk& chunk, Assembler& assembler, Task& task) {
+void SiteRunner::take(const v1::Chunk& chunk, Assembler& assembler, Task& task) {
   if (assembler.is_between_messages()) {
     if (chunk.sequence() == 0) {
       throw ProtocolError(fmt::format("{}: a task without a number", config_.server));
@@ -85,7 +86,7 @@ void SiteService::take(const v1::Chunk& chunk, Assembler& assembler, Task& task)
   }
 }
 
-void SiteService::enqueue(Task task) {
+void SiteRunner::enqueue(Task task) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return queued_bytes_ < kMostQueued || has_ended_; });
   queued_bytes_ += task.message->size();
@@ -93,7 +94,7 @@ void SiteService::enqueue(Task task) {
   changed_.notify_all();
 }
 
-void SiteService::work() {
+void SiteRunner::work() {
   try {
     for (;;) {
       std::vector<Task> tasks;
@@ -112,7 +113,7 @@ void SiteService::work() {
 }
 
 // A reply that is lost with its connection is asked for again.
-void SiteService::send(const Reply& reply) {
+void SiteRunner::send(const Reply& reply) {
   {
     const std::lock_guard lock(mutex_);
     if (has_ended_) throw Ended{};
@@ -135,7 +136,7 @@ void SiteService::send(const Reply& reply) {
   }
 }
 
-void SiteService::beat() {
+void SiteRunner::beat() {
   while (!wait_for_end(config_.beat)) {
     const auto stream = this->stream();
     if (!stream) continue;
@@ -145,23 +146,23 @@ void SiteService::beat() {
   }
 }
 
-void SiteService::end() {
+void SiteRunner::end() {
   const std::lock_guard lock(mutex_);
   has_ended_ = true;
   changed_.notify_all();
 }
 
-bool SiteService::wait_for_end(std::chrono::milliseconds patience) {
+bool SiteRunner::wait_for_end(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, patience, [&] { return has_ended_; });
 }
 
-std::optional<Farewell> SiteService::farewell() const {
+std::optional<Farewell> SiteRunner::farewell() const {
   const std::lock_guard lock(mutex_);
   return farewell_;
 }
 
-std::shared_ptr<SiteStream> SiteService::stream() const {
+std::shared_ptr<HubStream> SiteRunner::stream() const {
   const std::lock_guard lock(mutex_);
   return stream_;
 }

@@ -13,12 +13,12 @@
 #include "fedhur/transport/network/site.hpp"
 
 namespace fedhur::transport {
-class SiteService {
+class SiteRunner {
  public:
-  SiteService(Site& site, const SiteConfig& config, NetworkLog log, std::string run_id);
+  SiteRunner(Site& site, const HubConnectionConfig& config, NetworkLog log, std::string run_id);
 
   // Each is for a thread of its own, until end().
-  [[nodiscard]] Link::Talk talk(const std::shared_ptr<SiteStream>& stream, const Welcome& welcome);
+  [[nodiscard]] Link::Talk talk(const std::shared_ptr<HubStream>& stream, const Welcome& welcome);
   void work();
   void beat();
 
@@ -35,17 +35,17 @@ class SiteService {
   void take(const v1::Chunk& chunk, Assembler& assembler, Task& task);
   void enqueue(Task task);
   void send(const Reply& reply);
-  [[nodiscard]] std::shared_ptr<SiteStream> stream() const;
+  [[nodiscard]] std::shared_ptr<HubStream> stream() const;
 
   Site& site_;
-  const SiteConfig& config_;
+  const HubConnectionConfig& config_;
   NetworkLog log_;
   std::string run_id_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool has_ended_ = false;
   std::optional<Farewell> farewell_;
-  std::shared_ptr<SiteStream> stream_;  // where replies go; none while there is no connection
+  std::shared_ptr<HubStream> stream_;  // where replies go; none while there is no connection
   std::vector<Task> queue_;
   std::uint64_t queued_bytes_ = 0;
 };

@@ -168,7 +168,7 @@ Hub::~Hub() = default;
 void Hub::tell(std::span<const Request> requests) {
   State& state = *state_;
   state.expect_clients(requests);
-  if (state.journal != nullptr) state.journal->settle();
+  if (state.journal != nullptr) state.journal->sync();
   const std::lock_guard lock(state.mutex);
   expects(!state.current, "one exchange at a time");
   if (state.failure) std::rethrow_exception(state.failure);
@@ -191,7 +191,7 @@ std::vector<Answer> Hub::exchange(std::span<const Request> requests) {
   const Sequence sequence = next_sequence();
   // Not under the lock: what is decoded may be large, and the disk slow.
   State::Recalled recalled = state.recall(sequence, requests);
-  if (state.journal != nullptr) state.journal->settle();
+  if (state.journal != nullptr) state.journal->sync();
   std::unique_lock lock(state.mutex);
   expects(!state.current && state.next_sequence == sequence, "one exchange at a time");
   if (state.failure) std::rethrow_exception(state.failure);

@@ -17,7 +17,7 @@ struct ReplyJournal::State {
   RecordLog log;
   std::map<Sequence, Exchange> before;
   Sequence newest_taken = 0;
-  bool is_settled = true;  // what end() and clear() have written is on disk
+  bool is_synced = true;  // what end() and clear() have written is on disk
 
   // Records come in any order of clients, and one may come twice: the first counts.
   void read(std::span<const std::byte> record) {
@@ -74,13 +74,13 @@ void ReplyJournal::end(Sequence sequence, const std::vector<ClientId>& counted) 
   record.put(sequence);
   for (const ClientId client : counted) record.put(static_cast<std::uint32_t>(client));
   state_->log.append(record.finish());
-  state_->is_settled = false;
+  state_->is_synced = false;
 }
 
-void ReplyJournal::settle() {
-  if (state_->is_settled) return;
+void ReplyJournal::sync() {
+  if (state_->is_synced) return;
   state_->log.sync();
-  state_->is_settled = true;
+  state_->is_synced = true;
 }
 
 void ReplyJournal::clear() {
@@ -90,6 +90,6 @@ void ReplyJournal::clear() {
   // room that older ones take.
   if (!before.empty()) return;
   state_->log.clear();
-  state_->is_settled = false;
+  state_->is_synced = false;
 }
 }  // namespace fedhur::transport

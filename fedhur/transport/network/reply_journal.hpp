@@ -33,7 +33,7 @@ class ReplyJournal {
   void end(Sequence sequence, const std::vector<ClientId>& counted);
   // After this all exchanges that have ended are on disk, whatever happens to the machine. Before
   // anybody is told something that follows from them: until then the disk has time.
-  void settle();
+  void sync();
   // A checkpoint holds every exchange that was taken so far: forgets those.
   void clear();
 

@@ -11,8 +11,8 @@ namespace fedhur::transport {
 using message::Message;
 
 Site::Site(const std::vector<HostedClient>& clients, const Executor& executor,
-           const message::WireFormat& format, SiteRecord* record)
-    : executor_(&executor), format_(format), record_(record) {
+           const message::WireFormat& format, TaskJournal* journal)
+    : executor_(&executor), format_(format), journal_(journal) {
   for (const HostedClient& client : clients) {
     clients_.push_back(
         {.client = client, .progress = {client.id, client.answered, client.answered}, .last = {}});
@@ -77,9 +77,9 @@ Task Site::find_fresh(const Task& task, std::span<const Job> jobs, const Send& s
 void Site::note(const Task& task, Round round) {
   // A client that catches up works on older rounds; those were begun before.
   const bool is_new = !round_ || round > *round_;
-  if (record_ != nullptr) {
-    if (is_new) record_->begin_round(round);
-    record_->note(task);
+  if (journal_ != nullptr) {
+    if (is_new) journal_->begin_round(round);
+    journal_->append(task);
   }
   if (is_new) round_ = round;
 }
@@ -101,7 +101,7 @@ void Site::answer(const Job& job, const Send& send) {
     hosted.told = hosted.last.sequence;
     return;
   }
-  if (record_ != nullptr) record_->settle();
+  if (journal_ != nullptr) journal_->sync();
   send_last(hosted, send);
 }
 
@@ -138,7 +138,7 @@ void Site::pass_over(Hosted& hosted) {
 
 std::vector<ClientProgress> Site::progress() {
   const std::vector<Sequence> told = find_unsettled();
-  if (record_ != nullptr && !told.empty()) record_->settle();
+  if (journal_ != nullptr && !told.empty()) journal_->sync();
   const std::lock_guard lock(mutex_);
   std::vector<ClientProgress> progress;
   for (std::size_t i = 0; i < clients_.size(); ++i) {

@@ -14,15 +14,15 @@
 
 namespace fedhur::transport {
 // Where a site notes what it does, so that it can go on after a crash.
-class SiteRecord {
+class TaskJournal {
  public:
-  virtual ~SiteRecord() = default;
+  virtual ~TaskJournal() = default;
   // Before the first task of a round: nothing is half done, now is the time to save.
   virtual void begin_round(Round round) = 0;
   // Before the task is worked on.
-  virtual void note(const Task& task) = 0;
+  virtual void append(const Task& task) = 0;
   // Before a reply leaves: what was noted must be on disk when this returns. From any thread.
-  virtual void settle() = 0;
+  virtual void sync() = 0;
 };
 
 struct HostedClient {
@@ -33,9 +33,9 @@ struct HostedClient {
 
 class Site {
  public:
-  // Clients, executor and record (if any) must outlive this.
+  // Clients, executor and journal (if any) must outlive this.
   Site(const std::vector<HostedClient>& clients, const Executor& executor,
-       const message::WireFormat& format, SiteRecord* record = nullptr);
+       const message::WireFormat& format, TaskJournal* journal = nullptr);
 
   // Works on tasks and gives each reply to `send`, from several threads at once. A task that was
   // answered before is answered with the same bytes; an older one is passed over, and so is one
@@ -78,7 +78,7 @@ class Site {
   std::vector<Hosted> clients_;
   const Executor* executor_;
   message::WireFormat format_;
-  SiteRecord* record_;
+  TaskJournal* journal_;
   std::optional<Round> round_;  // the newest that was begun
   mutable std::mutex mutex_;    // of progress, told and last
 };

@@ -36,4 +36,20 @@ struct ClientProgress {
   Sequence received = 0;  // the newest task that has arrived, or begun to
   Sequence answered = 0;  // the newest task whose reply was sent
 };
+
+// What the server sends when a site connects.
+struct Welcome {
+  std::string run_id;                  // differs from run to run; a restart goes on with the same
+  std::string configuration;           // TOML
+  Index num_clients = 0;               // of the federation
+  std::vector<ClientId> clients = {};  // that the site may speak for; the server fills it in
+  std::string catalogue_sha256 = {};   // hexadecimal; empty without a catalogue
+  Bytes catalogue = nullptr;           // a site gets none if its copy is the same
+};
+
+// What it sends when it closes the connection for good.
+struct Farewell {
+  bool is_finished = false;  // false: the run has ended early
+  std::string reason;
+};
 }  // namespace fedhur::transport
