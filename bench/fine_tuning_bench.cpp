@@ -9,7 +9,7 @@
 #include "fedhur/client/fine_tuning.hpp"
 #include "fedhur/linalg/blas.hpp"
 #include "fedhur/linalg/symmetric.hpp"
-#include "fedhur/server/item_hierarchy.hpp"
+#include "fedhur/server/item_groups.hpp"
 
 namespace fedhur {
 namespace {

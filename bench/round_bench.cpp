@@ -16,7 +16,7 @@ void run_rounds(benchmark::State& state, const std::string& method) {
   (void)simulation.run_round();  // the first starts from nothing
   std::map<std::string, double> seconds;
   for (auto _ : state) {
-    for (const auto& [phase, value] : simulation.run_round().seconds) seconds[phase] += value;
+    for (const auto& [phase, value] : simulation.run_round()) seconds[phase] += value;
     benchmark::DoNotOptimize(simulation.evaluate());
   }
   for (const auto& [phase, value] : seconds) {

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/evaluate/evaluating_client.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/federation/timing.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
 
 namespace fedhur::bench {
@@ -28,7 +30,12 @@ class Simulation {
     assemble(experiment::read_experiment_config(table), std::move(client_data), num_items);
   }
 
-  federation::RoundNotes run_round() { return server_->run_round(round_++, *federation_); }
+  federation::Seconds run_round() {  // by phase
+    federation::TimingFederation timing(*federation_);
+    const Stopwatch watch;
+    (void)server_->run_round(round_++, timing);
+    return federation::phases_of_round(timing.take(), watch.seconds());
+  }
   evaluate::Quality evaluate() {
     return evaluate::evaluate_clients(*federation_, round_ - 1, {10});
   }

@@ -1,5 +1,6 @@
 // The client's half of a method. It owns the private parameters; there is no accessor for them.
 #pragma once
+#include "fedhur/base/error.hpp"
 #include "fedhur/base/ids.hpp"
 #include "fedhur/base/random.hpp"
 #include "fedhur/client/private_state.hpp"
@@ -27,5 +28,7 @@ class Client : public federation::ClientMethod {
 };
 
 // ProtocolError for a request of a kind that the method does not know.
-[[noreturn]] void refuse(const message::Message& request);
+[[noreturn]] inline void refuse(const message::Message& request) {
+  throw ProtocolError("no answer is known to a request of kind '" + request.kind + "'");
+}
 }  // namespace fedhur::client

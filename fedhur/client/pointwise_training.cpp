@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/error.hpp"
+
 namespace fedhur::client {
 using model::LabelledPair;
 
@@ -66,6 +68,17 @@ Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& con
   const Rng rng = private_stream(config, context, purpose);
   if (config.private_init == PrivateInit::independent) return draw(num_rows, rng);
   return draw(1, rng).replicate(num_rows, 1);
+}
+
+double add_anchor_gradient(const Matrix& table, const Matrix& anchor, Real strength,
+                           linalg::RowGradient& gradient) {
+  expects(table.rows() == anchor.rows() && table.cols() == anchor.cols(),
+          "the anchor has the shape of the table");
+  if (strength == 0.0F) return 0.0;
+  const double scale = static_cast<double>(strength) / static_cast<double>(table.size());
+  const Matrix distance = table - anchor;
+  gradient.add(static_cast<Real>(2.0 * scale) * distance);
+  return scale * distance.cast<double>().squaredNorm();
 }
 
 PointwiseOptimizer::PointwiseOptimizer(const PointwiseConfig& config, Index num_rows,

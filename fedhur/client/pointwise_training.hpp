@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fedhur/client/client.hpp"
-#include "fedhur/client/training_common.hpp"
+#include "fedhur/client/training.hpp"
 #include "fedhur/linalg/adam.hpp"
 #include "fedhur/model/labelled_sampling.hpp"
 
@@ -49,6 +49,11 @@ TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext&
 [[nodiscard]] Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& context,
                                        Draw purpose, Index num_rows,
                                        const std::function<Matrix(Index, Rng)>& draw);
+
+// A pull towards a table that the server made: strength * mean of (table - anchor)^2 over all
+// entries. Returns it and adds its gradient, which reaches every row.
+double add_anchor_gradient(const Matrix& table, const Matrix& anchor, Real strength,
+                           linalg::RowGradient& gradient);
 
 // Of one table of parameters.
 class PointwiseOptimizer {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "fedhur/client/client.hpp"
-#include "fedhur/client/training_common.hpp"
+#include "fedhur/client/training.hpp"
 #include "fedhur/model/negative_sampling.hpp"
 
 namespace fedhur::client {

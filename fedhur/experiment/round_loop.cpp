@@ -5,6 +5,7 @@
 
 #include "fedhur/base/file.hpp"
 #include "fedhur/experiment/manifest.hpp"
+#include "fedhur/federation/timing.hpp"
 #include "fedhur/federation/traffic.hpp"
 #include "fedhur/report/inside_report.hpp"
 
@@ -47,12 +48,14 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   // from its next life.
   if (was_newest_best(progress)) evaluate::keep_models(federation, progress.best_round);
   begin_phase("training");
-  federation::RoundNotes notes = parts.server.run_round(round, federation);
+  federation::TimingFederation timing(federation);
+  const Stopwatch training;
+  federation::RoundNotes notes = parts.server.run_round(round, timing);
+  report.seconds = federation::phases_of_round(timing.take(), training.seconds());
   for (const std::string& warning : notes.warnings) {
     warn(hooks, fmt::format("round {}: {}", round + 1, warning));
   }
   report.loss = notes.loss;
-  report.seconds = std::move(notes.seconds);
   report.numbers = std::move(notes.numbers);
   report.traffic = federation.take();
   if (parts.on_trained) parts.on_trained(round);

@@ -11,7 +11,6 @@ namespace fedhur::federation {
 // What a round tells about itself, for the report.
 struct RoundNotes {
   double loss = 0.0;                      // mean over this round's training samples
-  std::map<std::string, double> seconds;  // by phase: local_training, server, fine_tuning
   std::map<std::string, double> numbers;  // whatever else the method measures
   // How it looked inside, for methods with item groups or relations between clients: "item_groups"
   // (a row per item, a column per level of groups) and what server::put_summaries() puts.

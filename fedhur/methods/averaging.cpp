@@ -1,6 +1,5 @@
 #include "fedhur/methods/averaging.hpp"
 
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/server/global_information.hpp"
 
 namespace fedhur::methods {
@@ -10,7 +9,6 @@ Matrix train_and_average(const AveragingConfig& config, const ServerContext& con
                          Message request, federation::Federation& federation,
                          federation::RoundNotes& notes) {
   const bool is_weighed = config.weights == AverageWeights::data;
-  const Stopwatch training;
   const auto answers = ask_to_train(federation, std::move(request),
                                     [is_weighed, num_items = context.num_items,
                                      dim = config.embedding_dim](const NamedArrays& upload) {
@@ -18,16 +16,10 @@ Matrix train_and_average(const AveragingConfig& config, const ServerContext& con
                                       if (is_weighed) check_data_size(upload);
                                     });
   notes.loss = mean_loss(answers);
-  notes.seconds["local_training"] = training.seconds();
-
-  const Stopwatch server;
   const UploadReader reader(answers, config.upload, *context.executor, notes);
   const server::Uploads uploads = reader.item_embeddings(context.num_items, config.embedding_dim);
-  Matrix average =
-      is_weighed ? server::average_embeddings(uploads, reader.data_weights(), *context.executor)
-                 : server::average_embeddings(uploads, *context.executor);
-  notes.seconds["server"] = server.seconds();
-  return average;
+  return is_weighed ? server::average_embeddings(uploads, reader.data_weights(), *context.executor)
+                    : server::average_embeddings(uploads, *context.executor);
 }
 
 AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)
@@ -40,9 +32,7 @@ federation::RoundNotes AveragingServer::run_round(Round round, federation::Feder
   if (round == 0) send_embeddings(round, federation);  // the shared start
   item_embeddings_ = train_and_average(
       config_, context_, {.kind = "train", .round = round, .arrays = {}}, federation, notes);
-  const Stopwatch sending;
   send_embeddings(round, federation);
-  notes.seconds["server"] += sending.seconds();
   return notes;
 }
 

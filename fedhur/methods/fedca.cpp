@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/client/pointwise_training.hpp"
 #include "fedhur/linalg/principal.hpp"
 #include "fedhur/methods/common.hpp"
@@ -198,12 +197,9 @@ class FedCaServer : public federation::ServerMethod {
       send_start(context_, config_.training.embedding_dim, config_.training.init_std, federation);
     }
 
-    const Stopwatch training;
     const auto answers = ask_participants(round, federation);
     notes.loss = mean_loss(answers);
-    notes.seconds["local_training"] = training.seconds();
 
-    const Stopwatch server;
     const Executor& executor = *context_.executor;
     const UploadReader reader(answers, config_.upload, executor, notes);
     const server::Uploads tables =
@@ -222,7 +218,6 @@ class FedCaServer : public federation::ServerMethod {
     }
     send_mixtures(clients_of(answers), server::mix_tables(tables, weights, executor), round,
                   federation);
-    notes.seconds["server"] = server.seconds();
     return notes;
   }
 

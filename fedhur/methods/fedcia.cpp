@@ -1,8 +1,7 @@
 // FedCIA: clients keep an embedding space of their own and agree on item-item filters. The server
 // averages the filters; each client fits its embeddings to the average.
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/methods/common.hpp"
-#include "fedhur/methods/filter_common.hpp"
+#include "fedhur/methods/filter_round.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -28,12 +27,10 @@ class FedCiaServer : public federation::ServerMethod {
     federation::RoundNotes notes;
     const Participants participants = rounds_.train(round, federation, notes);
 
-    const Stopwatch server;
     const server::GlobalFilter& filter = rounds_.update_filter(participants.uploads);
     Message request{.kind = "finetune", .round = round, .arrays = {}};
     request.arrays.set("global_factor", filter.factor());
     notes.numbers["trace_kept"] = filter.trace_kept;
-    notes.seconds["server"] = server.seconds();
     if (const RoundWatcher* watcher = rounds_.watcher(round)) {
       rounds_.show(*watcher, participants);
       watcher->show_json("config",
@@ -41,9 +38,7 @@ class FedCiaServer : public federation::ServerMethod {
     }
 
     // The filter is good for everybody, whoever took part in it.
-    const Stopwatch fine_tuning;
     tell_all(federation, std::move(request));
-    notes.seconds["fine_tuning"] = fine_tuning.seconds();
     return notes;
   }
 

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/fedhur_config.hpp"
 #include "fedhur/methods/fedhur_messages.hpp"
 #include "fedhur/methods/fedhur_watch.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 #include "fedhur/server/personalization.hpp"
-#include "fedhur/server/relation_filters.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -91,7 +90,6 @@ class FedHurServer : public federation::ServerMethod {
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
     const Personalized personalized = find_residuals(round, federation, notes);
-    const Stopwatch fine_tuning;
     const Message finetune{.kind = "finetune", .round = round, .arrays = {}};
     federation.tell(
         requests_for(personalized.targets, finetune, [&](std::size_t k, NamedArrays& arrays) {
@@ -99,7 +97,6 @@ class FedHurServer : public federation::ServerMethod {
             arrays.set("residuals", Array(personalized.residuals[k]));
           }
         }));
-    notes.seconds["fine_tuning"] = fine_tuning.seconds();
     return notes;
   }
 
@@ -144,22 +141,16 @@ class FedHurServer : public federation::ServerMethod {
                                             federation::RoundNotes& notes) {
     const Participants participants = rounds_.train(round, federation, notes);
 
-    const Stopwatch mining;
     const GlobalFilter& global = rounds_.update_filter(participants.uploads);
     notes.numbers["trace_kept"] = global.trace_kept;
     const Mined mined = mine(round, participants.uploads, global);
-    const double mining_seconds = mining.seconds();
 
-    const Stopwatch asking;
     const Targets targets = ask_queries(round, federation, participants.clients, mined);
-    notes.seconds["query"] = asking.seconds();
 
-    const Stopwatch retrieving;
     std::vector<server::Retrieval> retrievals(mined.hierarchy.scopes.size());
     Residuals residuals =
         personalize(round, mined, participants.clients, targets, retrievals, notes);
     learn(retrievals, notes);
-    notes.seconds["server"] = mining_seconds + retrieving.seconds();
     show(round, participants, mined, targets, retrievals, residuals);
     return {targets.clients, std::move(residuals)};
   }

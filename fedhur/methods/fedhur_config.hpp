@@ -1,8 +1,8 @@
 // All settings of FedHUR that FedCIA does not have.
 #pragma once
 #include "fedhur/client/utility_query.hpp"
-#include "fedhur/methods/filter_common.hpp"
-#include "fedhur/server/item_hierarchy.hpp"
+#include "fedhur/methods/filter_round.hpp"
+#include "fedhur/server/item_groups.hpp"
 #include "fedhur/server/retrieval.hpp"
 
 namespace fedhur::methods {

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/base/stopwatch.hpp"
-#include "fedhur/client/neural_client.hpp"
+#include "fedhur/client/neural_training.hpp"
 #include "fedhur/client/triple_training.hpp"
 #include "fedhur/linalg/kernels.hpp"
 #include "fedhur/methods/common.hpp"
@@ -208,16 +207,12 @@ class FedNcfServer : public federation::ServerMethod {
     federation::RoundNotes notes;
     if (round == 0) send(round, federation);  // the shared start
 
-    const Stopwatch training;
     const auto answers =
         ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}}, make_check());
     notes.loss = mean_loss(answers);
-    notes.seconds["local_training"] = training.seconds();
 
-    const Stopwatch server;
     aggregate(answers, notes);
     send(round, federation);
-    notes.seconds["server"] = server.seconds();
     return notes;
   }
 

@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/client/head_client.hpp"
+#include "fedhur/client/head_training.hpp"
 #include "fedhur/methods/averaging.hpp"
-#include "fedhur/methods/schedule.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -18,7 +17,7 @@ struct FedRapConfig {
                                       .stop_tolerance = 1e-4F};
   model::HeadOwner head = model::HeadOwner::user;
   model::AdditiveLoss loss = {.apart = 0.1, .sparse = 0.1};
-  Schedule schedule = Schedule::tanh;
+  client::Schedule schedule = client::Schedule::tanh;
   // With sgd_original, where learning_rate is that of the heads:
   Real table_learning_rate = 200.0F;
   Real batch_decay = 0.95F;  // of all rates within a round

@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/base/stopwatch.hpp"
-#include "fedhur/client/anchoring.hpp"
-#include "fedhur/client/neural_client.hpp"
+#include "fedhur/client/neural_training.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
@@ -167,7 +165,6 @@ class GpFedRecServer : public federation::ServerMethod {
       send_start(context_, config_.training.embedding_dim, config_.training.init_std, federation);
     }
 
-    const Stopwatch training;
     const Index dim = config_.training.embedding_dim;
     const auto answers =
         ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
@@ -175,9 +172,7 @@ class GpFedRecServer : public federation::ServerMethod {
                        check_item_embeddings(upload, num_items, dim);
                      });
     notes.loss = mean_loss(answers);
-    notes.seconds["local_training"] = training.seconds();
 
-    const Stopwatch watch;
     const Executor& executor = *context_.executor;
     const server::Uploads uploads = UploadReader(answers, config_.upload, executor, notes)
                                         .item_embeddings(context_.num_items, dim);
@@ -193,7 +188,6 @@ class GpFedRecServer : public federation::ServerMethod {
         static_cast<double>((weights.array() > 0.0).count()) / static_cast<double>(weights.rows());
     const auto global =
         std::make_shared<const Matrix>(server::average_embeddings(personalized, executor));
-    notes.seconds["server"] = watch.seconds();
     send_tables(round, clients_of(answers), personalized, global, federation);
     return notes;
   }

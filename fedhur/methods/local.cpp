@@ -1,5 +1,4 @@
 // The paper's MF row: every client trains alone, nothing is shared but the round counter.
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/client/training_client.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
@@ -30,12 +29,9 @@ class LocalServer : public federation::ServerMethod {
   LocalServer(const LocalTrainingConfig& /*config*/, const ServerContext& /*context*/) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
-    const Stopwatch watch;
     const auto answers = ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
                                       [](const NamedArrays&) {});
-    return {.loss = mean_loss(answers),
-            .seconds = {{"local_training", watch.seconds()}},
-            .numbers = {}};
+    return {.loss = mean_loss(answers), .numbers = {}};
   }
 };
 }  // namespace

@@ -1,6 +1,6 @@
 // PFedRec: every user has a linear score function that never leaves, every client fine-tunes the
 // averaged item embeddings and recommends with what came of it.
-#include "fedhur/client/head_client.hpp"
+#include "fedhur/client/head_training.hpp"
 #include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {

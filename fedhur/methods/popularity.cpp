@@ -2,7 +2,6 @@
 // client's counts are its interactions summed over its users.
 #include <algorithm>
 
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
@@ -73,7 +72,6 @@ class PopularityServer : public federation::ServerMethod {
       : config_(config), context_(context) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
-    const Stopwatch watch;
     federation::RoundNotes notes;
     const auto answers = ask_all(federation, {.kind = "count", .round = round, .arrays = {}},
                                  [num_items = context_.num_items](const Message& answer) {
@@ -84,7 +82,6 @@ class PopularityServer : public federation::ServerMethod {
     const auto updated = ask_all(federation, std::move(update));
     const auto num_clients = static_cast<std::size_t>(context_.num_clients);
     is_complete_ = answers.size() == num_clients && updated.size() == num_clients;
-    notes.seconds["server"] = watch.seconds();
     return notes;
   }
   // If everybody was there, another round would count the same again.

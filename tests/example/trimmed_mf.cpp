@@ -64,7 +64,7 @@ class TrimmedMfServer : public federation::ServerMethod {
     }
     context_.executor->for_each(mean.size(), [&](Index i) { mean.data()[i] = average(tables, i); });
     send(mean, round, federation);
-    return {.loss = mean_loss(answers), .seconds = {}, .numbers = {}};
+    return {.loss = mean_loss(answers), .numbers = {}};
   }
 
  private:

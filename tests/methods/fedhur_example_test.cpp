@@ -5,8 +5,8 @@
 #include "fedhur/client/fine_tuning.hpp"
 #include "fedhur/client/utility_query.hpp"
 #include "fedhur/linalg/symmetric.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 #include "fedhur/server/personalization.hpp"
-#include "fedhur/server/relation_filters.hpp"
 #include "fedhur/server/retrieval.hpp"
 
 namespace fedhur {

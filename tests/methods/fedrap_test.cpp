@@ -5,13 +5,14 @@
 #include <limits>
 
 #include "fedhur/client/private_state.hpp"
+#include "fedhur/client/training.hpp"
 #include "fedhur/linalg/adam.hpp"
-#include "fedhur/methods/schedule.hpp"
 #include "fedhur/model/linear_heads.hpp"
 #include "tests/support/method_halves.hpp"
 
 namespace fedhur::methods::fedrap_test {
 namespace {
+using client::Schedule;
 using linalg::RowGradient;
 using message::Message;
 using tests::Assignments;

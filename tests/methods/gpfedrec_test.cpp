@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "fedhur/client/anchoring.hpp"
+#include "fedhur/client/pointwise_training.hpp"
 #include "fedhur/methods/method.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/fixed_uploads.hpp"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "fedhur/message/wire_codec.hpp"
-#include "fedhur/methods/filter_common.hpp"
+#include "fedhur/methods/filter_round.hpp"
 #include "tests/support/support.hpp"
 
 namespace fedhur::methods {

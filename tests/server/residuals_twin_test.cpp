@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/symmetric.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 #include "fedhur/server/personalization.hpp"
-#include "fedhur/server/relation_filters.hpp"
 #include "fedhur/server/relation_scores.hpp"
 #include "fedhur/server/retrieval.hpp"
 #include "tests/support/decompositions.hpp"

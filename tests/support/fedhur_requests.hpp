@@ -2,7 +2,7 @@
 #pragma once
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/methods/fedhur_messages.hpp"
-#include "fedhur/server/relation_filters.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 

@@ -1,8 +1,8 @@
 // A personalised filter as a round makes it, at the size of a test.
 #pragma once
 #include "fedhur/linalg/symmetric.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 #include "fedhur/server/personalization.hpp"
-#include "fedhur/server/relation_filters.hpp"
 #include "fedhur/server/relation_scores.hpp"
 #include "fedhur/server/retrieval.hpp"
 #include "tests/support/dense.hpp"

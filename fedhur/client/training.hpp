@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fedhur/base/config_table.hpp"
+#include "fedhur/base/error.hpp"
 #include "fedhur/base/ids.hpp"
 #include "fedhur/base/matrix.hpp"
 
@@ -43,6 +44,31 @@ template <class Config>
       std::pow(static_cast<double>(config.learning_rate_decay), static_cast<double>(round)));
 }
 
+// How strong a term of the loss is in a round.
+enum class Schedule : std::uint8_t {
+  tanh,    // from 0 in round 0 towards 1
+  fixed,   // 1
+  sin,     // around a half
+  frac,    // from 1 towards 0
+  square,  // 1 and 0 in turns of five rounds
+};
+
+[[nodiscard]] inline double strength_in_round(Schedule schedule, Round round) {
+  const auto t = static_cast<double>(round);
+  switch (schedule) {
+    case Schedule::tanh:
+      return std::tanh(t / 10.0);
+    case Schedule::fixed:
+      return 1.0;
+    case Schedule::sin:
+      return (std::sin(t / 10.0) + 1.0) / 2.0;
+    case Schedule::frac:
+      return 1.0 / (t + 1.0);
+    case Schedule::square:
+      return round / 5 % 2 == 0 ? 1.0 : 0.0;
+  }
+  throw std::logic_error("a schedule without a formula");
+}
 // Error if the training diverged.
 inline void require_finite_loss(const TrainingLoss& loss) {
   if (!std::isfinite(loss.sum)) {
@@ -51,3 +77,10 @@ inline void require_finite_loss(const TrainingLoss& loss) {
   }
 }
 }  // namespace fedhur::client
+
+template <>
+struct fedhur::EnumNames<fedhur::client::Schedule> {
+  using enum fedhur::client::Schedule;
+  static constexpr std::array<std::pair<std::string_view, client::Schedule>, 5> names = {
+      {{"tanh", tanh}, {"fixed", fixed}, {"sin", sin}, {"frac", frac}, {"square", square}}};
+};

@@ -1,4 +1,4 @@
-#include "fedhur/client/neural_client.hpp"
+#include "fedhur/client/neural_training.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "fedhur/server/item_hierarchy.hpp"
+#include "fedhur/server/item_groups.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "fedhur/client/head_client.hpp"
+#include "fedhur/client/head_training.hpp"
 
 #include <cmath>
 

@@ -1,10 +1,9 @@
-#include "fedhur/methods/filter_common.hpp"
+#include "fedhur/methods/filter_round.hpp"
 
 #include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "fedhur/base/stopwatch.hpp"
 #include "fedhur/message/wire_codec.hpp"
 
 namespace fedhur::methods {
@@ -73,7 +72,6 @@ Participants FilterRounds::train(Round round, federation::Federation& federation
                                  federation::RoundNotes& notes) const {
   const Index dim = config_.training.embedding_dim;
   if (round == 0) send_start(context_, dim, config_.training.init_std, federation);
-  const Stopwatch watch;
   const auto answers =
       ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
                    [num_items = context_.num_items, dim](const NamedArrays& upload) {
@@ -83,7 +81,6 @@ Participants FilterRounds::train(Round round, federation::Federation& federation
   const UploadReader reader(answers, config_.upload, *context_.executor, notes);
   Participants participants{.clients = clients_of(answers),
                             .uploads = reader.item_embeddings(context_.num_items, dim)};
-  notes.seconds["local_training"] = watch.seconds();
   return participants;
 }
 

@@ -1,8 +1,9 @@
+#include "fedhur/methods/method.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "fedhur/base/nearest_name.hpp"
-#include "fedhur/methods/method.hpp"
 
 namespace fedhur::methods {
 Method find_method(const std::string& name) {

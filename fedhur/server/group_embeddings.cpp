@@ -1,4 +1,4 @@
-#include "fedhur/server/relation_filters.hpp"
+#include "fedhur/server/group_embeddings.hpp"
 
 namespace fedhur::server {
 GroupEmbeddings::GroupEmbeddings(const Uploads& uploads, const linalg::ItemHierarchy& hierarchy,
