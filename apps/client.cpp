@@ -17,16 +17,15 @@
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
-#include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/experiment/simulation.hpp"
+#include "fedhur/experiment/site_run.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/hub_connection.hpp"
 
 namespace fedhur::apps {
 namespace {
 namespace fs = std::filesystem;
-using experiment::FederatedSite;
+using experiment::SiteRun;
 using transport::Severity;
 
 struct ClientFlags {
@@ -88,7 +87,8 @@ experiment::FederationTerms terms_of(const transport::Welcome& welcome, const Cl
   return terms;
 }
 
-experiment::SiteConfig site_config(const transport::Welcome& welcome, const ClientFlags& flags) {
+experiment::HostingConfig hosting_config(const transport::Welcome& welcome,
+                                         const ClientFlags& flags) {
   return {.folder = flags.state,
           .clients = welcome.clients,
           .own = flags.settings.to_table(),
@@ -96,7 +96,7 @@ experiment::SiteConfig site_config(const transport::Welcome& welcome, const Clie
           .skips_unknown_items = flags.skips_unknown_items};
 }
 
-int leave(const FederatedSite& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
+int leave(const SiteRun& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
   const bool has_model = site.write_model();
   const std::string folder = shell_quoted(flags.state);
   const auto missing = site.clients_without_model();
@@ -117,7 +117,7 @@ int leave(const FederatedSite& site, const ClientFlags& flags, RunLog& log, bool
 
 int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tell) {
   transport::forward_grpc_log(tell);
-  std::unique_ptr<FederatedSite> site;
+  std::unique_ptr<SiteRun> site;
   std::string run_id;
   for (;;) {
     transport::HubConnection carrier(carrier_config(flags), tell);
@@ -128,8 +128,7 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
       throw TransportError(fmt::format("the run of {} is over", flags.server));
     }
     if (!site) {
-      site =
-          std::make_unique<FederatedSite>(site_config(*welcome, flags), terms_of(*welcome, flags));
+      site = std::make_unique<SiteRun>(hosting_config(*welcome, flags), terms_of(*welcome, flags));
       run_id = welcome->run_id;
       log.info(site->describe());
       if (site->skipped_rows() > 0) {

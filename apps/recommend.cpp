@@ -10,8 +10,8 @@
 #include "apps/output.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
-#include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/run_folder.hpp"
+#include "fedhur/experiment/site_run.hpp"
 #include "fedhur/experiment/stored_model.hpp"
 
 namespace fedhur::apps {
@@ -50,7 +50,7 @@ void check(const RecommendFlags& flags) {
 }
 
 StoredModel open_model(const std::string& run) {
-  if (experiment::FederatedSite::is_site(run)) {
+  if (experiment::SiteRun::is_site(run)) {
     const std::filesystem::path folder = std::filesystem::path(run) / "model";
     if (std::filesystem::exists(folder)) return StoredModel(folder);
     throw ConfigError(fmt::format(

@@ -17,19 +17,18 @@
 #include "apps/training_display.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
-#include "fedhur/experiment/federated_server.hpp"
-#include "fedhur/experiment/simulation.hpp"
+#include "fedhur/experiment/server_run.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/grpc_server.hpp"
 
 namespace fedhur::apps {
 namespace {
-using experiment::FederatedServer;
 using experiment::RunFolder;
+using experiment::ServerRun;
 using experiment::TrainingOutcome;
 using transport::Severity;
 
-transport::GrpcServerConfig carrier_config(const FederatedServer& server, const ServerFlags& flags,
+transport::GrpcServerConfig carrier_config(const ServerRun& server, const ServerFlags& flags,
                                            const transport::Security& security) {
   const auto bytes = std::as_bytes(std::span(server.catalogue()));
   return {.listen = listening_address(flags),
@@ -45,7 +44,7 @@ transport::GrpcServerConfig carrier_config(const FederatedServer& server, const 
 }
 
 // For monitors on this machine: what goes on, whether the server lives, whether it has a quorum.
-HttpRoutes monitor_routes(FederatedServer& server) {
+HttpRoutes monitor_routes(ServerRun& server) {
   const Index clients = server.config().federation->clients;
   const Index wanted = server.config().federation->quorum;
   const Index quorum = wanted > 0 ? wanted : clients;
@@ -84,7 +83,7 @@ TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFl
   transport::check_security(listening_address(flags), security);
   require_modern_tls();
   transport::forward_grpc_log(tell);
-  FederatedServer server(std::move(table), folder, tell, hooks);
+  ServerRun server(std::move(table), folder, tell, hooks);
   transport::GrpcServer carrier(carrier_config(server, flags, security), server.hub(), tell);
   tell(Severity::info, fmt::format("listening on port {}{}", carrier.port(),
                                    security ? "" : ", without encryption"));

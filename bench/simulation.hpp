@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "fedhur/base/stopwatch.hpp"
-#include "fedhur/evaluate/evaluating_client.hpp"
-#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/federation/timing.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
@@ -49,27 +48,14 @@ class Simulation {
 
   void assemble(const experiment::ExperimentConfig& config,
                 std::vector<data::ClientData> client_data, Index num_items) {
-    std::vector<federation::ClientMethod*> methods;
-    for (auto& data : client_data) {
-      auto inner = config.configured_method.make_client(
-          {.id = client_id(static_cast<Index>(clients_.size())),
-           .train = data.train,
-           .num_items = num_items,
-           .rng = Rng(1)});
-      clients_.push_back(std::make_unique<evaluate::EvaluatingClient>(
-          std::move(inner), std::move(data), std::vector<Index>{10}));
-      methods.push_back(clients_.back().get());
-    }
-    federation_ = std::make_unique<transport::InProcessFederation>(methods, executor_);
+    party_ = experiment::Party(config, std::move(client_data), num_items, executor_);
+    federation_ = std::make_unique<transport::InProcessFederation>(party_.methods(), executor_);
     server_ =
-        config.configured_method.make_server({.num_clients = static_cast<Index>(clients_.size()),
-                                              .num_items = num_items,
-                                              .rng = Rng(1),
-                                              .executor = &executor_});
+        experiment::make_server(config, static_cast<Index>(party_.size()), num_items, executor_);
   }
 
   Executor executor_;
-  std::vector<std::unique_ptr<evaluate::EvaluatingClient>> clients_;
+  experiment::Party party_;
   std::unique_ptr<transport::InProcessFederation> federation_;
   std::unique_ptr<federation::ServerMethod> server_;
   Round round_ = 0;

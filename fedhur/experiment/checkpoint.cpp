@@ -8,7 +8,6 @@
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
-using client::PrivateState;
 namespace {
 constexpr std::uint32_t kCheckpointMagic = 0x334b4846;  // "FHK3"
 constexpr const char* kSuffix = ".ckpt";
@@ -69,54 +68,26 @@ std::vector<fs::path> checkpoint_files(const fs::path& folder) {
   return files;
 }
 
-Progress restore_from(const fs::path& path, federation::ServerMethod& server,
-                      const Clients& clients) {
+Progress restore_from(const fs::path& path, federation::ServerMethod& server, Party& party) {
   const std::vector<std::byte> bytes = read_checked_file(path);
   ByteReader reader(bytes);
-  if (reader.get<std::uint32_t>() != kCheckpointMagic)
-    throw DataError(path.string() + ": not a checkpoint");
+  if (reader.get<std::uint32_t>() != kCheckpointMagic) throw ProtocolError("not a checkpoint");
   Progress progress = get_progress(reader);
   const NamedArrays server_state = decode_arrays(reader);
-  if (reader.get<std::uint32_t>() != clients.size()) {
-    throw DataError(path.string() + ": the checkpoint is of another number of clients");
-  }
-  PrivateState previous;
-  std::optional<PrivateState> previous_kept;
-  for (const auto& client : clients) {
-    previous = PrivateState::read(reader, &previous);
-    client->inner().restore(previous);
-    std::optional<PrivateState> kept;
-    if (reader.get<std::uint8_t>() != 0) {
-      kept = PrivateState::read(reader, previous_kept ? &*previous_kept : nullptr);
-    }
-    previous_kept = kept;
-    client->restore_kept_model(std::move(kept));
-  }
+  party.restore(reader);
   server.restore(server_state);
   return progress;
 }
 }  // namespace
 
 void write_checkpoint(const fs::path& folder, const Progress& progress,
-                      const federation::ServerMethod& server, const Clients& clients) {
+                      const federation::ServerMethod& server, const Party& party) {
   const fs::path path = folder / fmt::format("round-{:06}{}", progress.next_round, kSuffix);
   CheckedFileWriter writer(path);
   writer.put(kCheckpointMagic);
   put_progress(writer, progress);
   encode(server.save(), writer);
-  writer.put(static_cast<std::uint32_t>(clients.size()));
-  PrivateState previous;
-  const std::optional<PrivateState>* previous_kept = nullptr;
-  for (const auto& client : clients) {
-    PrivateState state = client->inner().save();
-    state.write(writer, &previous);
-    previous = std::move(state);
-    const auto& kept = client->kept_model();
-    writer.put(static_cast<std::uint8_t>(kept ? 1 : 0));
-    if (kept)
-      kept->write(writer, previous_kept != nullptr && *previous_kept ? &**previous_kept : nullptr);
-    previous_kept = &kept;
-  }
+  party.save(writer);
   writer.commit();
   for (const fs::path& file : checkpoint_files(folder)) {
     if (file != path) fs::remove(file);
@@ -124,12 +95,12 @@ void write_checkpoint(const fs::path& folder, const Progress& progress,
 }
 
 std::optional<Progress> restore_checkpoint(const fs::path& folder, federation::ServerMethod& server,
-                                           const Clients& clients) {
+                                           Party& party) {
   const std::vector<fs::path> files = checkpoint_files(folder);
   if (files.empty()) return std::nullopt;
   // Written whole or not at all, so damage comes from outside: better to say so than to start anew.
   try {
-    return restore_from(files.front(), server, clients);
+    return restore_from(files.front(), server, party);
   } catch (const ProtocolError& error) {
     throw DataError(fmt::format("{}: {}; remove it to go on from the start", files.front().string(),
                                 error.what()));

@@ -1,18 +1,15 @@
 // A run between two rounds, on disk.
 #pragma once
 #include <filesystem>
-#include <memory>
+#include <map>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "fedhur/base/stopwatch.hpp"
-#include "fedhur/evaluate/evaluating_client.hpp"
-#include "fedhur/federation/server_method.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/report/round_report.hpp"
 
 namespace fedhur::experiment {
-using Clients = std::vector<std::unique_ptr<evaluate::EvaluatingClient>>;
-
 // What the round loop itself remembers.
 struct Progress {
   Round next_round = 0;
@@ -52,9 +49,9 @@ class CheckpointClock {
 
 // Writes checkpoints/round-<next_round>.ckpt, whole or not at all, then removes older ones.
 void write_checkpoint(const std::filesystem::path& folder, const Progress& progress,
-                      const federation::ServerMethod& server, const Clients& clients);
+                      const federation::ServerMethod& server, const Party& party);
 // Restores the newest checkpoint; nothing if there is none. DataError if it is damaged.
 [[nodiscard]] std::optional<Progress> restore_checkpoint(const std::filesystem::path& folder,
                                                          federation::ServerMethod& server,
-                                                         const Clients& clients);
+                                                         Party& party);
 }  // namespace fedhur::experiment

@@ -12,7 +12,7 @@
 #include "fedhur/data/load.hpp"
 #include "fedhur/data/split.hpp"
 #include "fedhur/data/synthetic.hpp"
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/evaluate/evaluation.hpp"
 #include "fedhur/experiment/federation_config.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"

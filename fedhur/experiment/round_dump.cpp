@@ -76,10 +76,10 @@ methods::RoundWatcher make_watcher(const DumpConfig& dump) {
               }};
 }
 
-void dump_fine_tuned(const DumpConfig& dump, const Clients& clients) {
-  for (std::size_t client = 0; client < clients.size(); ++client) {
+void dump_fine_tuned(const DumpConfig& dump, const Party& party) {
+  for (std::size_t client = 0; client < party.size(); ++client) {
     write_npy(place_of(dump.folder, fmt::format("fine_tuned/{}", client), ".npy"),
-              clients[client]->inner().model().matrix("item_embeddings"));
+              party[client].half().model().matrix("item_embeddings"));
   }
 }
 }  // namespace fedhur::experiment

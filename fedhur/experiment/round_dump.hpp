@@ -2,8 +2,7 @@
 #pragma once
 #include <filesystem>
 
-#include "fedhur/experiment/checkpoint.hpp"
-#include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/party.hpp"
 
 namespace fedhur::experiment {
 struct DumpConfig {
@@ -21,5 +20,5 @@ void create_folder(const DumpConfig& dump);
 // Writes what a server half shows of the round.
 [[nodiscard]] methods::RoundWatcher make_watcher(const DumpConfig& dump);
 // The clients' item embeddings after the round.
-void dump_fine_tuned(const DumpConfig& dump, const Clients& clients);
+void dump_fine_tuned(const DumpConfig& dump, const Party& party);
 }  // namespace fedhur::experiment

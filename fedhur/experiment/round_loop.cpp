@@ -46,7 +46,7 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   report.round = round;
   // Not before the checkpoint that says so: whoever had not heard it when the server died hears it
   // from its next life.
-  if (was_newest_best(progress)) evaluate::keep_models(federation, progress.best_round);
+  if (was_newest_best(progress)) keep_models(federation, progress.best_round);
   begin_phase("training");
   federation::TimingFederation timing(federation);
   const Stopwatch training;
@@ -149,7 +149,7 @@ void write_inside(const Progress& progress, const RunParts& parts, const RunFold
 
 // The result comes last: a run folder with a result is whole.
 report::RunResult finish(const Progress& progress, const RunParts& parts, const RunFolder& folder) {
-  if (was_newest_best(progress)) evaluate::ensure_kept(parts.federation, progress.best_round);
+  if (was_newest_best(progress)) ensure_kept(parts.federation, progress.best_round);
   if (parts.write_model) parts.write_model();
   write_inside(progress, parts, folder);
   report::RunResult result = make_result(progress, parts, folder);

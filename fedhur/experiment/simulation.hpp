@@ -5,15 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "fedhur/base/parallel.hpp"
-#include "fedhur/experiment/checkpoint.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/experiment/round_dump.hpp"
+#include "fedhur/transport/in_process/in_process_federation.hpp"
 
 namespace fedhur::experiment {
-// 0 means one per core.
-[[nodiscard]] Index num_threads(Index wanted);
-
 struct Simulation {
   ExperimentConfig config;
   std::optional<DumpConfig> dump;
@@ -21,12 +18,13 @@ struct Simulation {
   data::Dataset dataset;
   std::vector<Index> train_counts;  // training rows of every item, over all clients
   Executor executor;
-  Clients clients;
+  Party party;
   std::unique_ptr<federation::ServerMethod> server;
 
   Simulation(ExperimentConfig experiment_config, PreparedData prepared,
              const std::optional<DumpConfig>& dump_config);
-  [[nodiscard]] std::vector<federation::ClientMethod*> client_methods() const;
+  [[nodiscard]] Index num_clients() const { return static_cast<Index>(party.size()); }
+  [[nodiscard]] transport::InProcessFederation connect() const;
 };
 
 // Loads and divides the data; the table notes what was decided on the way.

@@ -13,7 +13,7 @@ using client::PrivateState;
 namespace {
 constexpr std::uint32_t kModelMagic = 0x31444846;  // "FHD1"
 
-constexpr const char* kNoModel = "none";  // kind of a client that has kept nothing
+constexpr const char* kNoModel = "none";  // kind of a client that has no model
 
 void put_names(ByteSink& sink, const std::vector<std::string>& names) {
   sink.put(static_cast<std::uint32_t>(names.size()));
@@ -78,19 +78,18 @@ data::UserItems get_seen_items(const PrivateState& state, Index num_items) {
 }
 }  // namespace
 
-void write_model(const fs::path& folder, const data::Dataset& dataset,
-                 const std::vector<std::unique_ptr<evaluate::EvaluatingClient>>& clients) {
+void write_model(const fs::path& folder, const data::Dataset& dataset, const Party& party) {
   fs::create_directories(folder);
   CheckedFileWriter writer(folder / "model.bin");
   writer.put(kModelMagic);
   put_names(writer, dataset.user_names);
   put_names(writer, dataset.item_names);
   put_names(writer, dataset.item_titles);
-  writer.put(static_cast<std::uint32_t>(clients.size()));
+  writer.put(static_cast<std::uint32_t>(party.size()));
   PrivateState previous;
-  for (const auto& client : clients) {
-    PrivateState state = client->kept_model().value_or(PrivateState(kNoModel));
-    put_seen_items(state, client->data());
+  for (std::size_t i = 0; i < party.size(); ++i) {
+    PrivateState state = party[i].best_model().value_or(PrivateState(kNoModel));
+    put_seen_items(state, party[i].data());
     state.write(writer, &previous);
     previous = std::move(state);
   }

@@ -5,15 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "fedhur/client/private_state.hpp"
-#include "fedhur/evaluate/evaluating_client.hpp"
-#include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/experiment/party.hpp"
 
 namespace fedhur::experiment {
-// Writes what each client kept as its best state, with names, titles and the items users have seen.
-// Of a client that has kept nothing, users and items are all there is.
+// Writes the best model of each client, with names, titles and the items users have seen. Of a
+// client without one, users and items are all there is.
 void write_model(const std::filesystem::path& folder, const data::Dataset& dataset,
-                 const std::vector<std::unique_ptr<evaluate::EvaluatingClient>>& clients);
+                 const Party& party);
 
 struct Recommendation {
   ItemId item{};
@@ -28,7 +26,7 @@ class StoredModel {
   explicit StoredModel(const std::filesystem::path& folder);
   [[nodiscard]] const std::vector<std::string>& user_names() const { return user_names_; }
   [[nodiscard]] Index num_items() const { return static_cast<Index>(item_names_.size()); }
-  // Whether the user's client has kept a model to recommend with.
+  // Whether the user's client has a model to recommend with.
   [[nodiscard]] bool has_model(UserId user) const;
   // The k best items that the user has not seen (or, with `include_seen`, of all), best first.
   // DataError if there is no model for the user.

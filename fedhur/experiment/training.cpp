@@ -6,14 +6,13 @@
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/simulation.hpp"
 #include "fedhur/experiment/stored_model.hpp"
-#include "fedhur/transport/in_process/in_process_federation.hpp"
 
 namespace fedhur::experiment {
 namespace {
 Sitting describe_sitting(const Simulation& simulation, Round first_round) {
   return {.method = simulation.config.method,
           .seed = simulation.config.seed,
-          .num_clients = static_cast<Index>(simulation.clients.size()),
+          .num_clients = simulation.num_clients(),
           .num_threads = simulation.executor.num_threads(),
           .first_round = first_round};
 }
@@ -28,29 +27,26 @@ void report_missing_dump(const Simulation& simulation, Round rounds_done,
 
 TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& folder,
                     const TrainingHooks& hooks, const Stopwatch& sitting) {
-  transport::InProcessFederation transport(simulation.client_methods(), simulation.executor,
-                                           simulation.config.wire.format);
+  transport::InProcessFederation transport = simulation.connect();
   RunParts parts{.config = simulation.config,
                  .dataset = simulation.dataset,
                  .train_counts = simulation.train_counts,
-                 .num_clients = static_cast<Index>(simulation.clients.size()),
+                 .num_clients = simulation.num_clients(),
                  .server = *simulation.server,
                  .federation = transport,
                  .save =
                      [&](const Progress& now) {
                        write_checkpoint(folder.checkpoints(), now, *simulation.server,
-                                        simulation.clients);
+                                        simulation.party);
                      },
                  .checkpoint_every = simulation.config.checkpoint.every};
   if (simulation.dump) {
     parts.on_trained = [&](Round round) {
-      if (simulation.dump->is_of(round)) dump_fine_tuned(*simulation.dump, simulation.clients);
+      if (simulation.dump->is_of(round)) dump_fine_tuned(*simulation.dump, simulation.party);
     };
   }
   if (hooks.keeps_model) {
-    parts.write_model = [&] {
-      write_model(folder.model(), simulation.dataset, simulation.clients);
-    };
+    parts.write_model = [&] { write_model(folder.model(), simulation.dataset, simulation.party); };
   }
   const TrainingOutcome outcome = run_rounds(parts, std::move(progress), folder, hooks, sitting);
   report_missing_dump(simulation, outcome.result.num_rounds, hooks);
@@ -88,9 +84,8 @@ TrainingOutcome resume(const RunFolder& folder, Index threads, const TrainingHoo
   Simulation simulation = make_simulation(table, std::move(config), std::nullopt);
   check_same_data(folder.manifest(), simulation.dataset);
   inform(hooks, describe(simulation));
-  Progress progress =
-      restore_checkpoint(folder.checkpoints(), *simulation.server, simulation.clients)
-          .value_or(Progress{});
+  Progress progress = restore_checkpoint(folder.checkpoints(), *simulation.server, simulation.party)
+                          .value_or(Progress{});
   inform(hooks, fmt::format("going on with round {}", progress.next_round + 1));
   begin_sitting(folder.manifest(), describe_sitting(simulation, progress.next_round),
                 simulation.dataset);

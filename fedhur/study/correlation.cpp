@@ -19,7 +19,7 @@ using Qualities = std::array<Eigen::VectorXd, 3>;  // by part, of every client; 
 Scores scores_of(const ConfigTable& table, const std::string& relation, const State& state,
                  Round round) {
   Simulation simulation = simulate(table, {"relation.kind=" + relation});
-  const auto K = static_cast<Index>(simulation.clients.size());
+  const auto K = simulation.num_clients();
   Scores total = Scores::Zero(K, K);
   const methods::RoundWatcher watcher = {
       .round = round,
@@ -34,7 +34,7 @@ Scores scores_of(const ConfigTable& table, const std::string& relation, const St
           },
       .show_vector = [](const std::string&, ConstVectorRef) {},
       .show_json = [](const std::string&, const std::string&) {}};
-  replace_server(simulation, simulation.config.configured_method, &watcher);
+  replace_server(simulation, simulation.config, &watcher);
   restore(state, simulation);
   play(simulation, round);
   return total;
@@ -43,19 +43,19 @@ Scores scores_of(const ConfigTable& table, const std::string& relation, const St
 // NDCG over the whole ranking: it moves with every change of a rank, where a cutoff of ten hardly
 // moves for a client of a few users.
 Qualities judge_clients(const Simulation& simulation) {
-  const auto K = static_cast<Index>(simulation.clients.size());
+  const auto K = simulation.num_clients();
   const Index n = simulation.dataset.num_items();
   const std::string metric = fmt::format("ndcg@{}", n);
   Qualities qualities;
   for (auto& part : qualities) part = Eigen::VectorXd::Constant(K, std::nan(""));
   simulation.executor.for_each(K, [&](Index k) {
-    const evaluate::EvaluatingClient& client = *simulation.clients[static_cast<std::size_t>(k)];
+    const experiment::Member& client = simulation.party[static_cast<std::size_t>(k)];
     const data::ClientData& data = client.data();
     const data::UserItems nothing(std::vector<std::vector<ItemId>>(data.users.size()));
     const data::ClientData of_training = {
         .users = data.users, .train = nothing, .valid = nothing, .test = data.train};
-    const auto held_out = evaluate::rank_all_users(client.inner().recommender(), data, {n});
-    const auto trained = evaluate::rank_all_users(client.inner().recommender(), of_training, {n});
+    const auto held_out = evaluate::rank_all_users(client.half().recommender(), data, {n});
+    const auto trained = evaluate::rank_all_users(client.half().recommender(), of_training, {n});
     const auto put = [&](std::size_t part, const evaluate::QualitySums& sums) {
       if (sums.num_users() > 0.0) qualities[part](k) = sums.means().at(metric);
     };
@@ -76,7 +76,7 @@ std::optional<std::array<Scores, 3>> changes_by_candidate(
   const Qualities before = judge_clients(none);
 
   Simulation simulation = simulate(table, {"relation.kind=candidate"});
-  const auto K = static_cast<Index>(simulation.clients.size());
+  const auto K = simulation.num_clients();
   std::array<Scores, 3> changes;
   for (auto& part : changes) part.resize(K, K);
   for (Index candidate = 0; candidate < K; ++candidate) {
@@ -84,7 +84,7 @@ std::optional<std::array<Scores, 3>> changes_by_candidate(
     ConfigTable own = table;
     experiment::add_assignment(own, "relation.kind=candidate");
     experiment::add_assignment(own, fmt::format("relation.candidate={}", candidate));
-    replace_server(simulation, experiment::read_experiment_config(own).configured_method, nullptr);
+    replace_server(simulation, experiment::read_experiment_config(own), nullptr);
     restore(state, simulation);
     play(simulation, round);
     const Qualities after = judge_clients(simulation);

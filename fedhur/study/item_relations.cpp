@@ -56,7 +56,7 @@ Watched watch_round(experiment::Simulation& simulation, Index client, Round roun
           [&](const std::string& name, const std::string& json) {
             if (name == "hierarchy") watched.hierarchy = nlohmann::json::parse(json);
           }};
-  replace_server(simulation, simulation.config.configured_method, &watcher);
+  replace_server(simulation, simulation.config, &watcher);
   for (Round r = 0; r <= round; ++r) play(simulation, r);
   return watched;
 }
@@ -73,7 +73,7 @@ std::vector<Helper> largest(const Eigen::VectorXd& weights) {
 ItemRelations find_item_relations(const ConfigTable& table, const std::string& item, Index client,
                                   Round round) {
   experiment::Simulation simulation = simulate(table);
-  const auto K = static_cast<Index>(simulation.clients.size());
+  const auto K = simulation.num_clients();
   if (client < 0 || client >= K) {
     throw ConfigError(
         fmt::format("there is no client {}: they are numbered 0 to {}", client, K - 1));

@@ -1,7 +1,5 @@
 #include "fedhur/study/playing.hpp"
 
-#include "fedhur/transport/in_process/in_process_federation.hpp"
-
 namespace fedhur::study {
 using experiment::Simulation;
 
@@ -13,32 +11,28 @@ Simulation simulate(ConfigTable table, const std::vector<std::string>& assignmen
   return experiment::make_simulation(table, std::move(config), std::nullopt);
 }
 
-void replace_server(Simulation& simulation, const methods::ConfiguredMethod& method,
+void replace_server(Simulation& simulation, const experiment::ExperimentConfig& config,
                     const methods::RoundWatcher* watcher) {
   simulation.server =
-      method.make_server({.num_clients = static_cast<Index>(simulation.clients.size()),
-                          .num_items = simulation.dataset.num_items(),
-                          .rng = Rng(simulation.config.seed),
-                          .executor = &simulation.executor,
-                          .watcher = watcher});
+      experiment::make_server(config, simulation.num_clients(), simulation.dataset.num_items(),
+                              simulation.executor, watcher);
 }
 
 void play(Simulation& simulation, Round round) {
-  transport::InProcessFederation federation(simulation.client_methods(), simulation.executor,
-                                            simulation.config.wire.format);
+  transport::InProcessFederation federation = simulation.connect();
   (void)simulation.server->run_round(round, federation);
 }
 
 State save(const Simulation& simulation) {
-  State state{.server = simulation.server->save(), .clients = {}};
-  for (const auto& client : simulation.clients) state.clients.push_back(client->inner().save());
-  return state;
+  ByteWriter writer;
+  encode(simulation.server->save(), writer);
+  simulation.party.save(writer);
+  return writer.finish();
 }
 
 void restore(const State& state, Simulation& simulation) {
-  simulation.server->restore(state.server);
-  for (std::size_t k = 0; k < state.clients.size(); ++k) {
-    simulation.clients[k]->inner().restore(state.clients[k]);
-  }
+  ByteReader reader(state);
+  simulation.server->restore(decode_arrays(reader));
+  simulation.party.restore(reader);
 }
 }  // namespace fedhur::study

@@ -10,15 +10,12 @@ namespace fedhur::study {
 [[nodiscard]] experiment::Simulation simulate(ConfigTable table,
                                               const std::vector<std::string>& assignments = {});
 // The same clients under a new server half, with other settings or watched by somebody.
-void replace_server(experiment::Simulation& simulation, const methods::ConfiguredMethod& method,
+void replace_server(experiment::Simulation& simulation, const experiment::ExperimentConfig& config,
                     const methods::RoundWatcher* watcher);
 void play(experiment::Simulation& simulation, Round round);
 
 // All that a round begins with.
-struct State {
-  NamedArrays server;
-  std::vector<client::PrivateState> clients;
-};
+using State = std::vector<std::byte>;
 [[nodiscard]] State save(const experiment::Simulation& simulation);
 void restore(const State& state, experiment::Simulation& simulation);
 }  // namespace fedhur::study

@@ -144,8 +144,7 @@ TEST_P(Participation, OfARoundIsThatOfThoseWhoTrained) {
   MethodRun few(settings(GetParam()), 2, others);
   few.server->restore(all.server->save());
   for (std::size_t k = 0; k < others.size(); ++k) {
-    few.clients[k]->inner().restore(
-        all.clients[static_cast<std::size_t>(others[k])]->inner().save());
+    few.clients[k].half().restore(all.clients[static_cast<std::size_t>(others[k])].half().save());
   }
   UnreliableFederation reliable(few.client_methods());
   unreliable.is_absent = [&](Index client, const Message& request) {
@@ -388,7 +387,7 @@ TEST(GpFedRecParticipation, PullsWhoeverIsMissingTowardsAll) {
   };
   (void)run.server->run_round(0, federation);
   const auto table = [&](Index client, const std::string& name) {
-    return run.clients[static_cast<std::size_t>(client)]->inner().save().matrix(name);
+    return run.clients[static_cast<std::size_t>(client)].half().save().matrix(name);
   };
   const Matrix global = table(0, "global_item_embeddings");
   EXPECT_EQ(table(kMissing, "global_item_embeddings"), global);

@@ -7,7 +7,7 @@
 #include "fedhur/data/client_partition.hpp"
 #include "fedhur/data/split.hpp"
 #include "fedhur/data/synthetic.hpp"
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/linalg/blas.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
@@ -53,36 +53,31 @@ Outcome run(const std::string& trim, bool has_liar, Index num_threads = 2) {
         "robust.trim=" + trim}) {
     experiment::add_assignment(table, assignment);
   }
-  const ConfiguredMethod method = make_trimmed_mf().configure(table);
+  experiment::ExperimentConfig config;
+  config.seed = 3;
+  config.configured_method = make_trimmed_mf().configure(table);
   table.reject_unread();
-  const Rng rng(3);
+  const Rng rng(config.seed);
   const auto dataset = data::make_synthetic(
       {.num_users = 120, .num_items = kNumItems, .num_interactions = 2400, .num_groups = 4}, rng);
   const Executor executor(num_threads);
-  std::vector<std::unique_ptr<evaluate::EvaluatingClient>> clients;
-  std::vector<federation::ClientMethod*> members;
-  for (auto& own : data::distribute(dataset, data::split(dataset, {}, rng),
-                                    data::partition(dataset, {.num_clients = kNumClients}, rng))) {
-    auto half = method.make_client({.id = client_id(static_cast<Index>(clients.size())),
-                                    .train = own.train,
-                                    .num_items = kNumItems,
-                                    .rng = rng});
-    clients.push_back(std::make_unique<evaluate::EvaluatingClient>(std::move(half), std::move(own),
-                                                                   std::vector<Index>{10}));
-    members.push_back(clients.back().get());
-  }
-  Liar liar(*clients[4], 100.0F);
+  const experiment::Party party(
+      config,
+      data::distribute(dataset, data::split(dataset, {}, rng),
+                       data::partition(dataset, {.num_clients = kNumClients}, rng)),
+      kNumItems, executor);
+  Liar liar(party[4], 100.0F);
+  std::vector<federation::ClientMethod*> members = party.methods();
   if (has_liar) members[4] = &liar;
   transport::InProcessFederation federation(members, executor);
-  const auto server = method.make_server(
-      {.num_clients = kNumClients, .num_items = kNumItems, .rng = rng, .executor = &executor});
+  const auto server = experiment::make_server(config, kNumClients, kNumItems, executor);
   constexpr Round kRounds = 12;
   for (Round round = 0; round < kRounds; ++round) (void)server->run_round(round, federation);
   Outcome outcome{
       .recall = evaluate::evaluate_clients(federation, kRounds, {10}).test.means().at("recall@10"),
       .tables = {}};
-  for (const auto& client : clients) {
-    outcome.tables.push_back(client->inner().model().matrix("item_embeddings"));
+  for (std::size_t k = 0; k < party.size(); ++k) {
+    outcome.tables.push_back(party[k].half().model().matrix("item_embeddings"));
   }
   return outcome;
 }

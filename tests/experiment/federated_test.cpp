@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "fedhur/base/file.hpp"
-#include "fedhur/experiment/federated_server.hpp"
-#include "fedhur/experiment/federated_site.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
+#include "fedhur/experiment/server_run.hpp"
+#include "fedhur/experiment/site_run.hpp"
 #include "fedhur/experiment/stored_model.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "tests/support/private_search.hpp"
@@ -53,7 +53,7 @@ Divided divide(const ConfigTable& whole, const fs::path& items) {
   return divided;
 }
 
-FederationTerms terms_of(const FederatedServer& server) {
+FederationTerms terms_of(const ServerRun& server) {
   return {.run_id = server.run_id(),
           .settings = server.settings(),
           .catalogue = server.catalogue(),
@@ -66,9 +66,9 @@ class Plugged {
   // `most_tasks` ends it in the middle of things, as a crash would. What `loses` is true of never
   // reaches that client.
   using Loses = std::function<bool(const std::string& kind, ClientId client)>;
-  Plugged(const SiteConfig& config, FederatedServer& server, int most_tasks = 1 << 30,
+  Plugged(const HostingConfig& config, ServerRun& server, int most_tasks = 1 << 30,
           const Loses& loses = {})
-      : site_(std::make_unique<FederatedSite>(config, terms_of(server))), hub_(&server.hub()) {
+      : site_(std::make_unique<SiteRun>(config, terms_of(server))), hub_(&server.hub()) {
     thread_ = std::jthread([this, most_tasks, loses](const std::stop_token& stop) {
       const Hub::Session session = hub_->connect("a site", site_->site().progress());
       int num_tasks = 0;
@@ -89,7 +89,7 @@ class Plugged {
     });
   }
   void wait() { thread_.join(); }
-  FederatedSite& site() { return *site_; }
+  SiteRun& site() { return *site_; }
   ~Plugged() {
     if (thread_.joinable()) {
       thread_.request_stop();
@@ -100,13 +100,13 @@ class Plugged {
   Plugged& operator=(const Plugged&) = delete;
 
  private:
-  std::unique_ptr<FederatedSite> site_;
+  std::unique_ptr<SiteRun> site_;
   Hub* hub_;
   std::jthread thread_;
 };
 
-std::unique_ptr<FederatedServer> make_server(const ConfigTable& table, const fs::path& folder) {
-  return std::make_unique<FederatedServer>(
+std::unique_ptr<ServerRun> start_server(const ConfigTable& table, const fs::path& folder) {
+  return std::make_unique<ServerRun>(
       table, RunFolder::is_run(folder) ? RunFolder::open(folder) : RunFolder::create(folder),
       transport::NetworkLog{}, TrainingHooks{});
 }
@@ -147,7 +147,7 @@ class Federated : public testing::TestWithParam<std::string> {
     (void)tests::train_tiny(folder_ / "simulated", tiny_settings(GetParam()));
     divided_ = divide(tiny_settings(GetParam()), folder_ / "items.tsv");
   }
-  [[nodiscard]] SiteConfig site(const std::string& name, Index first, Index last) const {
+  [[nodiscard]] HostingConfig site(const std::string& name, Index first, Index last) const {
     return {.folder = folder_ / name,
             .clients = client_range(first, last),
             .own = divided_.site,
@@ -161,7 +161,7 @@ class Federated : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Methods, Federated, kMethods, name_of_method);
 
 TEST_P(Federated, OneSiteWithAllClientsEndsWithTheModelOfASimulation) {
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged all(site("site", 0, kNumClients - 1), *server);
   const TrainingOutcome outcome = server->run({});
   EXPECT_FALSE(outcome.was_interrupted);
@@ -172,7 +172,7 @@ TEST_P(Federated, OneSiteWithAllClientsEndsWithTheModelOfASimulation) {
 }
 
 TEST_P(Federated, SeveralSitesEndWithItsListsBetweenThem) {
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged first(site("first", 0, 0), *server);
   Plugged second(site("second", 1, 4), *server);
   Plugged third(site("third", 5, 6), *server);
@@ -192,7 +192,7 @@ TEST_P(Federated, SeveralSitesEndWithItsListsBetweenThem) {
 
 // After every number of tasks, a site dies with its last reply unsent, and comes back.
 TEST_P(Federated, ASiteThatDiesAndComesBackChangesNothing) {
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged others(site("others", 3, kNumClients - 1), *server);
   std::jthread dying([&] {
     for (int life = 1; life <= 4; ++life) {
@@ -212,7 +212,7 @@ TEST_P(Federated, ASiteThatDiesAndComesBackChangesNothing) {
 // The server dies in the middle of a round; its successor asks nobody twice who has answered.
 TEST_P(Federated, AServerThatDiesAndComesBackChangesNothing) {
   for (int life = 1; life <= 3; ++life) {
-    auto server = make_server(divided_.server, folder_ / "server");
+    auto server = start_server(divided_.server, folder_ / "server");
     // The second site dies with its work undone, so the server waits in mid-round when it is ended.
     Plugged first(site("first", 0, 4), *server);
     Plugged second(site("second", 5, 6), *server, 2 + life);
@@ -222,7 +222,7 @@ TEST_P(Federated, AServerThatDiesAndComesBackChangesNothing) {
     });
     EXPECT_THROW((void)server->run({}), TransportError) << life;
   }
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged first(site("first", 0, 4), *server);
   Plugged second(site("second", 5, 6), *server);
   (void)server->run({});
@@ -232,7 +232,7 @@ TEST_P(Federated, AServerThatDiesAndComesBackChangesNothing) {
 TEST_P(Federated, GoesOnWithoutASiteThatStaysAway) {
   divided_.server.set("federation.quorum", std::int64_t{5}, "the test");
   divided_.server.set("federation.deadline_seconds", 0.3, "the test");
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged present(site("present", 0, 4), *server);
   {
     Plugged leaving(site("leaving", 5, 6), *server, 2);
@@ -248,7 +248,7 @@ TEST_P(Federated, GoesOnWithoutASiteThatStaysAway) {
 TEST_P(Federated, AClientThatMissedEveryKeepLeavesTheModelsOfTheOthers) {
   divided_.server.set("federation.quorum", std::int64_t{6}, "the test");
   divided_.server.set("federation.deadline_seconds", 0.3, "the test");
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged all(site("site", 0, kNumClients - 1), *server, 1 << 30,
               [](const std::string& kind, ClientId client) {
                 return kind == "keep" && client == client_id(4);
@@ -280,14 +280,14 @@ TEST_P(Federated, AClientThatMissedEveryKeepLeavesTheModelsOfTheOthers) {
 }
 
 TEST_P(Federated, ASiteWithoutAnyModelWritesNone) {
-  auto server = make_server(divided_.server, folder_ / "server");
-  const FederatedSite idle(site("site", 0, 1), terms_of(*server));
+  auto server = start_server(divided_.server, folder_ / "server");
+  const SiteRun idle(site("site", 0, 1), terms_of(*server));
   EXPECT_FALSE(idle.write_model());
   EXPECT_EQ(idle.clients_without_model(), client_range(0, 1));
   EXPECT_FALSE(fs::exists(folder_ / "site" / "model"));
 }
 
-TEST(FederatedSite, NamesClientsInFewWords) {
+TEST(SiteRun, NamesClientsInFewWords) {
   EXPECT_EQ(describe_clients(client_range(3, 3)), "client 3");
   auto clients = client_range(0, 2);
   clients.push_back(client_id(5));
@@ -315,7 +315,7 @@ class FederatedPrivacy : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Methods, FederatedPrivacy, kMethods, name_of_method);
 
 TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged all({.folder = folder_ / "site",
                .clients = client_range(0, kNumClients - 1),
                .own = divided_.site,
@@ -376,7 +376,7 @@ TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
 }
 
 TEST_P(FederatedPrivacy, TheSearchFindsWhatIsSentOrWrittenByMistake) {
-  auto server = make_server(divided_.server, folder_ / "server");
+  auto server = start_server(divided_.server, folder_ / "server");
   Plugged all({.folder = folder_ / "site",
                .clients = client_range(0, kNumClients - 1),
                .own = divided_.site,
@@ -415,43 +415,43 @@ TEST_P(FederatedPrivacy, TheSearchFindsWhatIsSentOrWrittenByMistake) {
   expect_found(std::as_bytes(std::span(line)), "user id");
 }
 
-TEST(FederatedSite, TakesItsOwnFileAndTheServersItems) {
+TEST(SiteRun, TakesItsOwnFileAndTheServersItems) {
   const TempFolder folder;
   write_file_atomically(folder / "items.tsv", "item\ttitle\nb\tBee\na\tAnt\nc\tCat\n");
   write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,b\nx,c\ny,c\ny,a\nz,b\nz,a\n");
   ConfigTable own;
   own.set("data.path", (folder / "mine.csv").string(), "the test");
-  SiteConfig config{.folder = folder / "site", .clients = client_range(4, 4), .own = own};
+  HostingConfig config{.folder = folder / "site", .clients = client_range(4, 4), .own = own};
   const FederationTerms terms{.run_id = "r",
                               .settings = "method = \"fedmf\"\nsplit.kind = \"user\"\n",
                               .catalogue = read_text_file(folder / "items.tsv"),
                               .num_clients = 5};
   {
-    const FederatedSite site(config, terms);
+    const SiteRun site(config, terms);
     EXPECT_NE(site.describe().find("3 users"), std::string::npos) << site.describe();
     EXPECT_EQ(fs::status(folder / "site").permissions() & fs::perms::others_all, fs::perms::none);
-    EXPECT_TRUE(FederatedSite::is_site(folder / "site"));
+    EXPECT_TRUE(SiteRun::is_site(folder / "site"));
   }
   FederationTerms other = terms;
   other.run_id = "another";
-  EXPECT_THROW(FederatedSite(config, other), ConfigError) << "the folder is of another run";
+  EXPECT_THROW(SiteRun(config, other), ConfigError) << "the folder is of another run";
   write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,unheard-of\n");
   config.folder = folder / "new";
   try {
-    const FederatedSite site(config, terms);
+    const SiteRun site(config, terms);
     FAIL() << "an item that the federation does not know";
   } catch (const DataError& error) {
     EXPECT_NE(std::string(error.what()).find("unheard-of"), std::string::npos) << error.what();
   }
-  EXPECT_FALSE(FederatedSite::is_site(folder / "new"));
+  EXPECT_FALSE(SiteRun::is_site(folder / "new"));
   config.skips_unknown_items = true;
-  EXPECT_EQ(FederatedSite(config, terms).skipped_rows(), 1);
+  EXPECT_EQ(SiteRun(config, terms).skipped_rows(), 1);
 }
 
-TEST(FederatedServer, TellsSitesNothingOfItsOwnMachine) {
+TEST(ServerRun, TellsSitesNothingOfItsOwnMachine) {
   const TempFolder folder;
   const Divided divided = divide(tiny_settings("fedmf"), folder / "items.tsv");
-  const auto server = make_server(divided.server, folder / "server");
+  const auto server = start_server(divided.server, folder / "server");
   EXPECT_EQ(server->settings().find("items"), std::string::npos) << server->settings();
   EXPECT_EQ(server->settings().find(folder.path().string()), std::string::npos);
   EXPECT_NE(server->settings().find("train.learning_rate"), std::string::npos);

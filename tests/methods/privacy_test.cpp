@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/methods/method.hpp"
 #include "tests/support/fedhur_requests.hpp"
@@ -26,6 +26,14 @@ data::ClientData private_data() {
           .train = tests::user_items({kTrain}),
           .valid = tests::user_items({kValid}),
           .test = tests::user_items({kTest})};
+}
+
+experiment::Member make_member(const std::string& method, const data::ClientData& data) {
+  ConfigTable table;
+  experiment::add_assignment(table, "model.embedding_dim=8");
+  auto half = find_method(method).configure(table).make_client(
+      {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)});
+  return {std::move(half), data, {10}};
 }
 
 // What the method's server sends before, for and after the training of a round.
@@ -86,12 +94,7 @@ std::vector<Message> requests_after(const std::string& method, Round round) {
 // All replies of a client to a few rounds of everything the server may ask.
 std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
                                                      client::PrivateState& final_state) {
-  ConfigTable table;
-  experiment::add_assignment(table, "model.embedding_dim=8");
-  const auto data = private_data();
-  auto inner = find_method(method).configure(table).make_client(
-      {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)});
-  evaluate::EvaluatingClient client(std::move(inner), data, {10});
+  experiment::Member client = make_member(method, private_data());
   std::vector<std::vector<std::byte>> sent;
   const auto ask = [&](const Message& request) {
     const Message reply = client.answer(request);
@@ -107,7 +110,7 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
     ask({.kind = "evaluate", .round = round, .arrays = {}});
     ask({.kind = "keep", .round = round, .arrays = {}});
   }
-  final_state = client.inner().save();
+  final_state = client.half().save();
   return sent;
 }
 
@@ -173,15 +176,7 @@ class HeldOutRows : public testing::TestWithParam<std::string> {};
 TEST_P(HeldOutRows, AreNothingToTraining) {
   // The client half is made from the training split alone: the same whatever else the user has.
   const auto upload = [](const data::ClientData& data) {
-    ConfigTable table;
-    experiment::add_assignment(table, "model.embedding_dim=8");
-    evaluate::EvaluatingClient client(
-        find_method(GetParam())
-            .configure(table)
-            .make_client(
-                {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)}),
-        data, {10});
-    return encode(client.answer(train_request(GetParam(), 0)));
+    return encode(make_member(GetParam(), data).answer(train_request(GetParam(), 0)));
   };
   data::ClientData other = private_data();
   other.valid = tests::user_items({{1}});

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/linalg/blas.hpp"
 #include "tests/support/support.hpp"
@@ -17,32 +17,29 @@ class MethodRun {
         executor((linalg::prepare_blas(num_threads), num_threads)) {
     const experiment::PreparedData prepared =
         experiment::prepare_data(config.data, config.seed, table);
-    const Rng rng(config.seed);
-    const Index num_items = prepared.dataset.num_items();
     auto all = data::distribute(prepared.dataset, prepared.parts, prepared.user_clients);
+    std::vector<data::ClientData> data;
+    std::vector<ClientId> ids;
     for (std::size_t k = 0; k < all.size(); ++k) {
       const auto id = static_cast<Index>(k);
       if (!only.empty() && std::ranges::find(only, id) == only.end()) continue;
-      auto half = config.configured_method.make_client(
-          {.id = client_id(id), .train = all[k].train, .num_items = num_items, .rng = rng});
-      clients.push_back(std::make_unique<evaluate::EvaluatingClient>(
-          std::move(half), std::move(all[k]), config.evaluation.cutoffs));
+      ids.push_back(client_id(id));
+      data.push_back(std::move(all[k]));
     }
-    server = config.configured_method.make_server(
-        {.num_clients = num_clients(), .num_items = num_items, .rng = rng, .executor = &executor});
+    const Index num_items = prepared.dataset.num_items();
+    clients = experiment::Party(config, std::move(data), num_items, executor, std::move(ids));
+    server = experiment::make_server(config, num_clients(), num_items, executor);
   }
 
-  [[nodiscard]] Index num_clients() const { return std::ssize(clients); }
+  [[nodiscard]] Index num_clients() const { return static_cast<Index>(clients.size()); }
   [[nodiscard]] std::vector<federation::ClientMethod*> client_methods() const {
-    std::vector<federation::ClientMethod*> methods;
-    for (const auto& client : clients) methods.push_back(client.get());
-    return methods;
+    return clients.methods();
   }
 
   // To the last bit.
   [[nodiscard]] std::vector<std::byte> client_state(std::size_t k) const {
     ByteWriter writer;
-    clients[k]->inner().save().write(writer, nullptr);
+    clients[k].half().save().write(writer, nullptr);
     return writer.finish();
   }
   [[nodiscard]] std::vector<std::byte> server_state() const {
@@ -52,7 +49,7 @@ class MethodRun {
   }
   // What client k would recommend by.
   [[nodiscard]] Matrix scores(std::size_t k) const {
-    const model::Recommender& recommender = clients[k]->inner().recommender();
+    const model::Recommender& recommender = clients[k].half().recommender();
     Matrix scores(recommender.num_users(), recommender.num_items());
     recommender.score(0, scores);
     return scores;
@@ -60,7 +57,7 @@ class MethodRun {
 
   experiment::ExperimentConfig config;
   Executor executor;
-  std::vector<std::unique_ptr<evaluate::EvaluatingClient>> clients;
+  experiment::Party clients;
   std::unique_ptr<federation::ServerMethod> server;
 };
 }  // namespace fedhur::tests

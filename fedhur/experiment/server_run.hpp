@@ -9,13 +9,13 @@
 #include "fedhur/transport/network/hub.hpp"
 
 namespace fedhur::experiment {
-class FederatedServer {
+class ServerRun {
  public:
   // A new run in `folder`, or the one that is in it already: then `table` is what its config.toml
   // says. Sites may connect to the hub from here on.
-  FederatedServer(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
-                  const TrainingHooks& hooks);
-  ~FederatedServer();
+  ServerRun(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
+            const TrainingHooks& hooks);
+  ~ServerRun();
 
   [[nodiscard]] transport::Hub& hub() { return *hub_; }
   [[nodiscard]] const ExperimentConfig& config() const { return config_; }
@@ -43,6 +43,7 @@ class FederatedServer {
   data::Dataset dataset_;  // items, no rows
   std::vector<Index> train_counts_;
   Executor executor_;
+  Party party_;  // without clients: what those know stays at the sites
   std::unique_ptr<federation::ServerMethod> server_;
   Progress progress_;
   std::unique_ptr<transport::ReplyJournal> journal_;

@@ -1,4 +1,4 @@
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/evaluate/evaluation.hpp"
 
 #include <fmt/format.h>
 
@@ -33,28 +33,13 @@ void read_settings(ConfigTable& table, EvaluationConfig& config) {
                   "precision, recall, mrr, ndcg or f1, an @ and one of evaluate.k");
 }
 
-EvaluatingClient::EvaluatingClient(std::unique_ptr<client::Client> inner, data::ClientData data,
-                                   std::vector<Index> cutoffs, Shared<ItemBins> bins)
-    : inner_(std::move(inner)),
-      data_(std::move(data)),
-      cutoffs_(std::move(cutoffs)),
-      bins_(std::move(bins)) {}
-
-Message EvaluatingClient::answer(const Message& request) {
-  if (request.kind == "evaluate") {
-    const Quality quality = rank_all_users(inner_->recommender(), data_, cutoffs_, *bins_);
-    Message reply{.kind = request.kind, .round = request.round, .arrays = {}};
-    reply.arrays.set("valid", quality.valid.to_array());
-    reply.arrays.set("test", quality.test.to_array());
-    reply.arrays.set("test_by_activity", quality.test_breakdown.by_activity());
-    reply.arrays.set("test_by_popularity", quality.test_breakdown.by_popularity());
-    return reply;
-  }
-  if (request.kind == "keep") {
-    kept_ = inner_->model();
-    return {.kind = request.kind, .round = request.round, .arrays = {}};
-  }
-  return inner_->answer(request);
+Message quality_reply(const Quality& quality, Round round) {
+  Message reply{.kind = "evaluate", .round = round, .arrays = {}};
+  reply.arrays.set("valid", quality.valid.to_array());
+  reply.arrays.set("test", quality.test.to_array());
+  reply.arrays.set("test_by_activity", quality.test_breakdown.by_activity());
+  reply.arrays.set("test_by_popularity", quality.test_breakdown.by_popularity());
+  return reply;
 }
 
 namespace {
@@ -87,17 +72,5 @@ Quality evaluate_clients(federation::Federation& federation, Round round,
     add(total, answer.message.arrays);
   }
   return total;
-}
-
-namespace {
-Message make_keep(Round round) { return {.kind = "keep", .round = round, .arrays = {}}; }
-}  // namespace
-
-void keep_models(federation::Federation& federation, Round round) {
-  tell_all(federation, make_keep(round));
-}
-
-void ensure_kept(federation::Federation& federation, Round round) {
-  (void)ask_all(federation, make_keep(round));
 }
 }  // namespace fedhur::evaluate

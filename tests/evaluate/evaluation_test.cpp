@@ -1,11 +1,11 @@
-#include "fedhur/evaluate/evaluating_client.hpp"
+#include "fedhur/evaluate/evaluation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "fedhur/model/matrix_factorization.hpp"
+#include "fedhur/experiment/party.hpp"
 #include "tests/support/support.hpp"
 #include "tests/support/unreliable_federation.hpp"
 
@@ -34,13 +34,13 @@ struct World {
                             .train = tests::user_items({{0}, {}}),
                             .valid = tests::user_items({{1}, {}}),
                             .test = tests::user_items({{test + 1}, {test}})};
-      clients.push_back(std::make_unique<EvaluatingClient>(
+      clients.push_back(std::make_unique<experiment::Member>(
           std::make_unique<FixedScores>(), std::move(data), std::vector<Index>{1, 2},
           std::make_shared<const ItemBins>(ItemBins{0, 0, 1, 1, 2})));
       methods.push_back(clients.back().get());
     }
   }
-  std::vector<std::unique_ptr<EvaluatingClient>> clients;
+  std::vector<std::unique_ptr<experiment::Member>> clients;
   std::vector<federation::ClientMethod*> methods;
 };
 

@@ -11,18 +11,17 @@
 #include "fedhur/transport/network/site.hpp"
 
 namespace fedhur::experiment {
-class SiteState : public transport::TaskJournal {
+class SiteJournal : public transport::TaskJournal {
  public:
-  // `clients` are those of `ids`, in the same order, and outlive this. Restores the newest state
-  // below `folder`, if there is one. DataError if it is damaged or of other clients.
-  SiteState(std::filesystem::path folder, std::vector<ClientId> ids, const Clients& clients);
+  // The party outlives this. Restores the newest state below `folder`, if there is one. DataError
+  // if it is damaged or of other clients.
+  SiteJournal(std::filesystem::path folder, Party& party);
 
   // The newest task that each client's state has seen.
   [[nodiscard]] const std::vector<transport::Sequence>& answered() const { return answered_; }
-  // Works through the tasks that came after the state. How many there were.
+  // Works through the tasks that came after the state; how many there were. Before the site works
+  // on any other: it tells from here on how far clients have come.
   std::size_t replay(transport::Site& site);
-  // Where to read from how far clients have come; before any task is worked on.
-  void follow(const transport::Site& site) { site_ = &site; }
 
   void begin_round(Round round) override;
   void append(const transport::Task& task) override;
@@ -35,8 +34,7 @@ class SiteState : public transport::TaskJournal {
   [[nodiscard]] std::filesystem::path journal_file(int number) const;
 
   std::filesystem::path folder_;
-  std::vector<ClientId> ids_;
-  const Clients* clients_;
+  Party* party_;
   std::vector<transport::Sequence> answered_;
   int number_ = 0;  // of state and journal; state 0 is how clients begin, and has no file
   std::unique_ptr<RecordLog> journal_;

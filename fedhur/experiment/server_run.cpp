@@ -1,4 +1,4 @@
-#include "fedhur/experiment/federated_server.hpp"
+#include "fedhur/experiment/server_run.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,6 @@
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/hash.hpp"
 #include "fedhur/experiment/manifest.hpp"
-#include "fedhur/experiment/simulation.hpp"
-#include "fedhur/linalg/blas.hpp"
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
@@ -24,7 +22,7 @@ std::string make_run_id(const RunFolder& folder, const std::string& settings) {
       .substr(0, 16);
 }
 
-ExperimentConfig read_config(ConfigTable& table, const RunFolder& folder) {
+ExperimentConfig read_server_config(ConfigTable& table, const RunFolder& folder) {
   ExperimentConfig config = read_experiment_config(table);
   if (!config.federation) {
     throw ConfigError(fmt::format(
@@ -44,34 +42,23 @@ data::Dataset dataset_of(const std::string& catalogue, const std::string& items)
   dataset.sha256 = sha256_of(catalogue);
   return dataset;
 }
-
-// Sites hold what clients know; the server's checkpoints have none of them.
-const Clients& no_clients() {
-  static const Clients kNone;
-  return kNone;
-}
 }  // namespace
 
-FederatedServer::FederatedServer(ConfigTable table, const RunFolder& folder,
-                                 transport::NetworkLog log, const TrainingHooks& hooks)
+ServerRun::ServerRun(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
+                     const TrainingHooks& hooks)
     : folder_(folder),
-      config_(read_config(table, folder)),
+      config_(read_server_config(table, folder)),
       catalogue_(data::to_text(data::load_catalogue(config_.federation->items))),
       dataset_(dataset_of(catalogue_, config_.federation->items)),
       train_counts_(dataset_.item_names.size()),
-      executor_(num_threads(config_.threads)) {
-  linalg::prepare_blas(executor_.num_threads());
+      executor_(make_executor(config_.threads)) {
   settings_ = settings_for_sites(table);
   const FederationConfig& federation = *config_.federation;
-  server_ = config_.configured_method.make_server({.num_clients = federation.clients,
-                                                   .num_items = dataset_.num_items(),
-                                                   .rng = Rng(config_.seed),
-                                                   .executor = &executor_});
+  server_ = make_server(config_, federation.clients, dataset_.num_items(), executor_);
   if (RunFolder::is_run(folder.path())) {
     check_same_data(folder.manifest(), dataset_);
     run_id_ = read_text_file(folder.run_id());
-    progress_ =
-        restore_checkpoint(folder.checkpoints(), *server_, no_clients()).value_or(Progress{});
+    progress_ = restore_checkpoint(folder.checkpoints(), *server_, party_).value_or(Progress{});
     inform(hooks, fmt::format("going on with round {}", progress_.next_round + 1));
   } else {
     table.set("federation.items", fs::absolute(federation.items).lexically_normal().string(),
@@ -89,24 +76,24 @@ FederatedServer::FederatedServer(ConfigTable table, const RunFolder& folder,
       std::move(log), journal_.get(), progress_.next_sequence);
 }
 
-FederatedServer::~FederatedServer() = default;
+ServerRun::~ServerRun() = default;
 
-std::size_t FederatedServer::largest_reply() const {
+std::size_t ServerRun::largest_reply() const {
   // Every method uploads a few tables of a row per item; none is wider than this.
   constexpr std::size_t kNumbersPerItem = 4096;
   constexpr std::size_t kFixed = std::size_t{16} << 20U;
   return kFixed + dataset_.item_names.size() * kNumbersPerItem * sizeof(Real);
 }
 
-void FederatedServer::save(const Progress& progress) {
+void ServerRun::save(const Progress& progress) {
   progress_ = progress;
   progress_.next_sequence = hub_->next_sequence();
-  write_checkpoint(folder_.checkpoints(), progress_, *server_, no_clients());
+  write_checkpoint(folder_.checkpoints(), progress_, *server_, party_);
   journal_->clear();  // all that it knows is in the checkpoint now
 }
 
 // With its config.toml a run has begun; until then nothing is left behind by a mistake.
-void FederatedServer::begin() {
+void ServerRun::begin() {
   write_file_atomically(folder_.run_id(), run_id_);
   begin_sitting(folder_.manifest(),
                 {.method = config_.method,
@@ -118,7 +105,7 @@ void FederatedServer::begin() {
   write_file_atomically(folder_.config(), toml_);
 }
 
-TrainingOutcome FederatedServer::run(const TrainingHooks& hooks) {
+TrainingOutcome ServerRun::run(const TrainingHooks& hooks) {
   const Stopwatch sitting;
   begin();
   inform(hooks, fmt::format("{} items; {} at {} clients, of which {} have to answer; run {}",

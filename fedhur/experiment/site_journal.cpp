@@ -1,4 +1,4 @@
-#include "fedhur/experiment/site_state.hpp"
+#include "fedhur/experiment/site_journal.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
-using client::PrivateState;
 using transport::Sequence;
 using transport::Task;
 namespace {
@@ -39,11 +38,8 @@ Task read_task(const std::vector<std::byte>& record) {
 }
 }  // namespace
 
-SiteState::SiteState(fs::path folder, std::vector<ClientId> ids, const Clients& clients)
-    : folder_(std::move(folder)),
-      ids_(std::move(ids)),
-      clients_(&clients),
-      answered_(ids_.size(), Sequence{0}) {
+SiteJournal::SiteJournal(fs::path folder, Party& party)
+    : folder_(std::move(folder)), party_(&party), answered_(party.size(), Sequence{0}) {
   for (const auto& entry : fs::directory_iterator(folder_)) {
     number_ = std::max(number_, number_of(entry.path(), kStatePrefix));
   }
@@ -51,46 +47,33 @@ SiteState::SiteState(fs::path folder, std::vector<ClientId> ids, const Clients& 
   journal_ = std::make_unique<RecordLog>(journal_file(number_), RecordLog::Cache::none);
 }
 
-fs::path SiteState::state_file(int number) const {
+fs::path SiteJournal::state_file(int number) const {
   return folder_ / fmt::format("{}{:06}.ckpt", kStatePrefix, number);
 }
 
-fs::path SiteState::journal_file(int number) const {
+fs::path SiteJournal::journal_file(int number) const {
   return folder_ / fmt::format("{}{:06}.journal", kJournalPrefix, number);
 }
 
-void SiteState::restore(const fs::path& path) {
+void SiteJournal::restore(const fs::path& path) {
   try {
     const std::vector<std::byte> bytes = read_checked_file(path);
     ByteReader reader(bytes);
-    if (reader.get<std::uint32_t>() != kStateMagic)
-      throw DataError(path.string() + ": not a state");
-    if (reader.get<std::uint32_t>() != ids_.size()) {
-      throw DataError(path.string() + ": the state is of another number of clients");
-    }
-    PrivateState previous;
-    PrivateState previous_kept;
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (reader.get<std::uint32_t>() != static_cast<std::uint32_t>(ids_[i])) {
-        throw DataError(path.string() + ": the state is of other clients");
+    if (reader.get<std::uint32_t>() != kStateMagic) throw ProtocolError("not a state");
+    party_->restore(reader, [&](std::size_t i) {
+      if (reader.get<std::uint32_t>() != static_cast<std::uint32_t>(party_->ids()[i])) {
+        throw ProtocolError("the state is of other clients");
       }
       answered_[i] = reader.get<Sequence>();
-      previous = PrivateState::read(reader, &previous);
-      (*clients_)[i]->inner().restore(previous);
-      std::optional<PrivateState> kept;
-      if (reader.get<std::uint8_t>() != 0) {
-        kept = PrivateState::read(reader, &previous_kept);
-        previous_kept = *kept;
-      }
-      (*clients_)[i]->restore_kept_model(std::move(kept));
-    }
+    });
     state_bytes_ = bytes.size();
   } catch (const ProtocolError& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
   }
 }
 
-std::size_t SiteState::replay(transport::Site& site) {
+std::size_t SiteJournal::replay(transport::Site& site) {
+  site_ = &site;
   std::vector<Task> tasks;
   for (const auto& record : journal_->take_records()) {
     tasks.push_back(read_task(record));
@@ -102,7 +85,7 @@ std::size_t SiteState::replay(transport::Site& site) {
   return tasks.size();
 }
 
-void SiteState::begin_round(Round round) {
+void SiteJournal::begin_round(Round round) {
   if (is_replaying_) return;
   // A long journal would take long to be worked through again.
   constexpr std::uint64_t kMostJournals = 8;
@@ -113,7 +96,7 @@ void SiteState::begin_round(Round round) {
   clock_.note(watch.seconds());
 }
 
-void SiteState::append(const Task& task) {
+void SiteJournal::append(const Task& task) {
   if (is_replaying_) return;
   ByteWriter head;
   head.put(task.sequence);
@@ -126,33 +109,22 @@ void SiteState::append(const Task& task) {
 }
 
 // One wait is for all tasks of an exchange, and comes when its first reply is ready.
-void SiteState::sync() {
+void SiteJournal::sync() {
   const std::lock_guard lock(syncing_);
   if (is_synced_) return;
   journal_->sync();
   is_synced_ = true;
 }
 
-void SiteState::save() {
+void SiteJournal::save() {
   const auto seen = site_->seen();
   const fs::path path = state_file(number_ + 1);
   CheckedFileWriter writer(path);
   writer.put(kStateMagic);
-  writer.put(static_cast<std::uint32_t>(ids_.size()));
-  PrivateState previous;
-  PrivateState previous_kept;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    writer.put(static_cast<std::uint32_t>(ids_[i]));
+  party_->save(writer, [&](std::size_t i) {
+    writer.put(static_cast<std::uint32_t>(party_->ids()[i]));
     writer.put(seen[i]);
-    PrivateState state = (*clients_)[i]->inner().save();
-    state.write(writer, &previous);
-    previous = std::move(state);
-    const auto& kept = (*clients_)[i]->kept_model();
-    writer.put(static_cast<std::uint8_t>(kept ? 1 : 0));
-    if (!kept) continue;
-    kept->write(writer, &previous_kept);
-    previous_kept = *kept;
-  }
+  });
   writer.commit();
   // From here on the new state counts. Tasks that its journal inherits are older, and passed over.
   ++number_;
@@ -161,11 +133,10 @@ void SiteState::save() {
   journal_bytes_ = 0;
   state_bytes_ = fs::file_size(path);
   for (const auto& entry : fs::directory_iterator(folder_)) {
-    const bool is_old = (number_of(entry.path(), kStatePrefix) < number_ &&
-                         entry.path().filename().string().starts_with(kStatePrefix)) ||
-                        (number_of(entry.path(), kJournalPrefix) < number_ &&
-                         entry.path().filename().string().starts_with(kJournalPrefix));
-    if (is_old) fs::remove(entry.path());
+    for (const std::string_view prefix : {kStatePrefix, kJournalPrefix}) {
+      const bool has_prefix = entry.path().filename().string().starts_with(prefix);
+      if (has_prefix && number_of(entry.path(), prefix) < number_) fs::remove(entry.path());
+    }
   }
 }
 }  // namespace fedhur::experiment
