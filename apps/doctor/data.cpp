@@ -7,7 +7,7 @@
 
 #include "apps/text.hpp"
 #include "fedhur/data/catalogue.hpp"
-#include "fedhur/data/detect.hpp"
+#include "fedhur/data/load.hpp"
 #include "fedhur/data/stored_file.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 

@@ -7,7 +7,7 @@
 #include "fedhur/client/client.hpp"
 #include "fedhur/client/training.hpp"
 #include "fedhur/linalg/adam.hpp"
-#include "fedhur/model/labelled_sampling.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::client {
 enum class Optimizer : std::uint8_t {

@@ -5,7 +5,7 @@
 
 #include "fedhur/client/client.hpp"
 #include "fedhur/client/training.hpp"
-#include "fedhur/model/negative_sampling.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::client {
 enum class Resample : std::uint8_t { once, round, epoch };

@@ -13,11 +13,6 @@
 namespace fedhur::data {
 namespace {
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
-
-[[noreturn]] void reject_catalogue(const std::filesystem::path& name, std::size_t line,
-                                   const std::string& problem) {
-  throw DataError(fmt::format("{}:{}: {}", name.string(), line, problem));
-}
 }  // namespace
 
 Catalogue catalogue_of(const Dataset& dataset) {
@@ -45,31 +40,28 @@ std::string to_text(const Catalogue& catalogue) {
 Catalogue parse_catalogue(std::string_view text, const std::filesystem::path& name) {
   RecordReader reader(text, "\t", Quoting::none);
   const auto read_fields = [&] {
-    if (!reader.problem().empty()) reject_catalogue(name, reader.line(), reader.problem());
+    if (!reader.problem().empty()) fail_at(name, reader.line(), reader.problem());
     return reader.fields();
   };
   if (!reader.next()) throw DataError(fmt::format("{} is empty: expected items", name.string()));
   const auto header = read_fields();
   const bool has_titles = header.size() == 2 && header[1] == "title";
   if (header.empty() || header[0] != "item" || (header.size() != 1 && !has_titles)) {
-    reject_catalogue(name, reader.line(),
-                     "expected a header 'item', or 'item' and 'title' between tabs");
+    fail_at(name, reader.line(), "expected a header 'item', or 'item' and 'title' between tabs");
   }
   Catalogue catalogue;
   std::unordered_map<std::string, std::size_t> lines;
   while (reader.next()) {
     const auto fields = read_fields();
     if (fields.size() != (has_titles ? 2U : 1U)) {
-      reject_catalogue(
-          name, reader.line(),
-          fmt::format("found {} fields, expected {}", fields.size(), has_titles ? 2 : 1));
+      fail_at(name, reader.line(),
+              fmt::format("found {} fields, expected {}", fields.size(), has_titles ? 2 : 1));
     }
     const auto [known, is_new] = lines.emplace(std::string(fields[0]), reader.line());
-    if (fields[0].empty()) reject_catalogue(name, reader.line(), "the item has no name");
+    if (fields[0].empty()) fail_at(name, reader.line(), "the item has no name");
     if (!is_new) {
-      reject_catalogue(
-          name, reader.line(),
-          fmt::format("item {} was in line {} already", excerpt(fields[0]), known->second));
+      fail_at(name, reader.line(),
+              fmt::format("item {} was in line {} already", excerpt(fields[0]), known->second));
     }
     catalogue.names.emplace_back(fields[0]);
     catalogue.titles.push_back(has_titles ? to_utf8(fields[1]) : std::string());
@@ -91,7 +83,7 @@ Dataset renumber(Dataset dataset, const Catalogue& catalogue, bool skips_unknown
   std::vector<Part> parts;
   for (std::size_t i = 0; i < dataset.interactions.size(); ++i) {
     Interaction row = dataset.interactions[i];
-    const std::string& name = dataset.item_names[static_cast<std::size_t>(row.item)];
+    const std::string& name = dataset.item_names[slot(row.item)];
     const auto found = numbers.find(name);
     if (found == numbers.end()) {
       if (!skips_unknown) {

@@ -8,9 +8,6 @@ namespace fedhur::data {
 namespace {
 using Lists = std::vector<std::vector<ItemId>>;
 
-std::size_t slot(UserId user) { return static_cast<std::size_t>(index_of(user)); }
-std::size_t slot(ClientId client) { return static_cast<std::size_t>(index_of(client)); }
-
 // Item lists of all users in one part of the data.
 Lists lists_of(const Dataset& dataset, const std::vector<Part>& parts, Part part) {
   Lists lists(dataset.user_names.size());

@@ -31,6 +31,9 @@ void validate(const PartitionConfig& config);  // ConfigError names key, value a
 // to decide who lives where, as no real federation could. It never reaches training.
 [[nodiscard]] std::vector<ClientId> partition(const Dataset& dataset, const PartitionConfig& config,
                                               const Rng& rng);
+// Spherical k-means on the users' sets of items: the group of every user, below num_groups. A group
+// may stay empty.
+[[nodiscard]] std::vector<Index> group_by_taste(const Dataset& dataset, Index num_groups, Rng rng);
 }  // namespace fedhur::data
 
 template <>

@@ -23,11 +23,8 @@ constexpr std::array<std::string_view, 4> kTimestampNames = {"timestamp", "time"
                                                              "datetime"};
 
 std::string simplified(std::string_view name) {
-  std::string result;
-  for (const char c : name) {
-    if (c == '_' || c == '-' || c == ' ') continue;
-    result.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-  }
+  std::string result = lowercase(name);
+  std::erase_if(result, [](char c) { return c == '_' || c == '-' || c == ' '; });
   return result;
 }
 
@@ -99,22 +96,20 @@ void add_record(Header fields, std::size_t line, const Columns& columns, RowColl
     return rows.reject(line, field_count_problem(fields.size(), columns.count));
   }
   SourceRow row{.line = line, .user = fields[columns.user], .item = fields[columns.item]};
-  RowValues values;
-  if (columns.rating) values.rating = fields[*columns.rating];
-  if (columns.timestamp) values.timestamp = fields[*columns.timestamp];
-  if (const auto problem = parse_values(values, row); !problem.empty()) {
-    return rows.reject(line, problem);
+  if (columns.rating && !parse_rating(fields[*columns.rating], row.rating)) {
+    return rows.reject(line, fmt::format("found rating {}, expected a finite number",
+                                         excerpt(fields[*columns.rating])));
+  }
+  if (columns.timestamp && !parse_timestamp(fields[*columns.timestamp], row.timestamp)) {
+    return rows.reject(line, fmt::format("found timestamp {}, expected a number of seconds",
+                                         excerpt(fields[*columns.timestamp])));
   }
   rows.add(row);
 }
 
 void add_records(RecordReader& reader, const Columns& columns, RowCollector& rows) {
-  while (reader.next()) {
-    if (!reader.problem().empty()) {
-      rows.reject(reader.line(), reader.problem());
-    } else {
-      add_record(reader.fields(), reader.line(), columns, rows);
-    }
-  }
+  for_each_record(reader, rows, [&](Header fields, std::size_t line) {
+    add_record(fields, line, columns, rows);
+  });
 }
 }  // namespace fedhur::data

@@ -38,6 +38,17 @@ struct Columns {
 // One record as a row; what is wrong with it goes to rows.reject().
 void add_record(std::span<const std::string_view> fields, std::size_t line, const Columns& columns,
                 RowCollector& rows);
-// All that is left in the reader.
+// All that is left in the reader: use(fields, line) for records, rows.reject() for the rest.
+template <class Use>
+void for_each_record(RecordReader& reader, RowCollector& rows, const Use& use) {
+  while (reader.next()) {
+    if (!reader.problem().empty()) {
+      rows.reject(reader.line(), reader.problem());
+    } else {
+      use(reader.fields(), reader.line());
+    }
+  }
+}
+// All that is left in the reader, as rows.
 void add_records(RecordReader& reader, const Columns& columns, RowCollector& rows);
 }  // namespace fedhur::data

@@ -64,6 +64,14 @@ std::string to_utf8(std::string_view text) {
   return result;
 }
 
+std::string lowercase(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
 std::string excerpt(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, kExcerptBytes)) {

@@ -13,11 +13,6 @@ namespace fedhur::data {
 namespace {
 constexpr std::uint32_t kGone = UINT32_MAX;
 
-template <class Id>
-std::size_t slot(Id id) {
-  return static_cast<std::size_t>(index_of(id));
-}
-
 void check(const Dataset& dataset, const FilterConfig& config) {
   validate(config);
   if (config.min_rating > 0.0 && !dataset.has_ratings) {

@@ -10,6 +10,12 @@
 #include "fedhur/base/ids.hpp"
 
 namespace fedhur::data {
+// An id as a position in a vector.
+template <class Id>
+[[nodiscard]] constexpr std::size_t slot(Id id) {
+  return static_cast<std::size_t>(index_of(id));
+}
+
 enum class Part : std::uint8_t { train, valid, test };
 
 struct Interaction {

@@ -36,6 +36,10 @@ struct LoadConfig {
 // The same for a file's bytes in memory, which are called `name`; titles stay empty.
 [[nodiscard]] Dataset parse(std::string stored, const std::filesystem::path& name,
                             const LoadConfig& config);
+
+// By the file's name or else its first line; never `automatic`. DataError if neither tells.
+[[nodiscard]] Format detect_format(const std::filesystem::path& name, std::string_view text,
+                                   const LoadConfig& config);
 }  // namespace fedhur::data
 
 template <>

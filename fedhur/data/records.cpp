@@ -8,6 +8,10 @@
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::data {
+void fail_at(const std::filesystem::path& file, std::size_t line, std::string_view problem) {
+  throw DataError(fmt::format("{}:{}: {}", file.string(), line, problem));
+}
+
 RecordReader::RecordReader(std::string_view text, std::string_view delimiter, Quoting quoting)
     : text_(text),
       delimiter_(delimiter),

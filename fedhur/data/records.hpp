@@ -1,12 +1,17 @@
 // Text taken apart into records and fields, one at a time and without copies where none are needed.
 #pragma once
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fedhur::data {
+// DataError "file:line: problem".
+[[noreturn]] void fail_at(const std::filesystem::path& file, std::size_t line,
+                          std::string_view problem);
+
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 16U;
 
 enum class Quoting : unsigned char {

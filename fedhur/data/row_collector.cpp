@@ -20,9 +20,6 @@ bool parse_whole(std::string_view text, Number& number) {
   return error == std::errc() && stop == end;
 }
 
-std::size_t slot(UserId user) { return static_cast<std::size_t>(index_of(user)); }
-std::size_t slot(ItemId item) { return static_cast<std::size_t>(index_of(item)); }
-
 // Positions of the rows, user by user, each user's in file order.
 std::vector<std::size_t> rows_by_user(const std::vector<Interaction>& rows, std::size_t num_users) {
   std::vector<std::size_t> next(num_users + 1, 0);
@@ -155,17 +152,6 @@ bool parse_timestamp(std::string_view text, std::int64_t& timestamp) {
   if (!parse_whole(text, seconds) || !(std::abs(seconds) < 9e18)) return false;
   timestamp = std::llround(seconds);
   return true;
-}
-
-std::string parse_values(const RowValues& values, SourceRow& row) {
-  if (values.rating && !parse_rating(*values.rating, row.rating)) {
-    return fmt::format("found rating {}, expected a finite number", excerpt(*values.rating));
-  }
-  if (values.timestamp && !parse_timestamp(*values.timestamp, row.timestamp)) {
-    return fmt::format("found timestamp {}, expected a number of seconds",
-                       excerpt(*values.timestamp));
-  }
-  return {};
 }
 
 std::string numeric_id_problem(std::string_view what, std::string_view id) {

@@ -62,13 +62,6 @@ class RowCollector {
 // A whole number; fractions, as RecBole writes them, are rounded.
 [[nodiscard]] bool parse_timestamp(std::string_view text, std::int64_t& timestamp);
 
-// What a row may say besides its ids; empty where the source has no such column.
-struct RowValues {
-  std::optional<std::string_view> rating;
-  std::optional<std::string_view> timestamp;
-};
-// Fills in rating and timestamp; returns the problem, or empty text if there is none.
-[[nodiscard]] std::string parse_values(const RowValues& values, SourceRow& row);
 // The problem with an id of a numeric format, which is a plain whole number below 2^32, or empty.
 [[nodiscard]] std::string numeric_id_problem(std::string_view what, std::string_view id);
 }  // namespace fedhur::data

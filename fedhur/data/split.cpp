@@ -39,7 +39,7 @@ void mark_tail(const Rows& rows, Counts counts, std::vector<Part>& parts) {
 std::vector<Rows> rows_of_users(const Dataset& dataset) {
   std::vector<Rows> rows(dataset.user_names.size());
   for (std::size_t i = 0; i < dataset.interactions.size(); ++i) {
-    rows[static_cast<std::size_t>(index_of(dataset.interactions[i].user))].push_back(i);
+    rows[slot(dataset.interactions[i].user)].push_back(i);
   }
   return rows;
 }

@@ -3,25 +3,18 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/data/id_table.hpp"
 #include "fedhur/data/load.hpp"
 
 namespace fedhur::data {
 namespace {
 enum class Numbering : std::uint8_t { name, name_less_one, order };
 constexpr std::array kNumberings = {Numbering::name, Numbering::name_less_one, Numbering::order};
-
-std::optional<Index> to_number(const std::string& text) {
-  Index number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // For every name of the split file its position among `names`, or nothing if one has no place
 // there.
@@ -32,11 +25,11 @@ std::optional<std::vector<std::size_t>> match(const std::vector<std::string>& sp
   for (std::size_t i = 0; i < names.size(); ++i) position.emplace(names[i], i);
   std::vector<std::size_t> places;
   for (const std::string& name : split_names) {
-    const auto number = to_number(name);
+    const auto number = parse_plain_number(name);
     if (!number) return std::nullopt;
     if (numbering == Numbering::order) {
-      if (*number < 0 || *number >= static_cast<Index>(names.size())) return std::nullopt;
-      places.push_back(static_cast<std::size_t>(*number));
+      if (*number >= names.size()) return std::nullopt;
+      places.push_back(*number);
       continue;
     }
     const auto found =
@@ -57,8 +50,7 @@ std::uint64_t pair_key(std::size_t user, std::size_t item) {
 bool take_over(Dataset& split, const Dataset& dataset, const RowOfPair& rows,
                const std::vector<std::size_t>& users, const std::vector<std::size_t>& items) {
   for (Interaction& row : split.interactions) {
-    const auto found = rows.find(pair_key(users[static_cast<std::size_t>(index_of(row.user))],
-                                          items[static_cast<std::size_t>(index_of(row.item))]));
+    const auto found = rows.find(pair_key(users[slot(row.user)], items[slot(row.item)]));
     if (found == rows.end()) return false;
     row.rating = dataset.interactions[found->second].rating;
     row.timestamp = dataset.interactions[found->second].timestamp;
@@ -82,8 +74,7 @@ Dataset apply_split_file(const Dataset& dataset, const std::filesystem::path& pa
   RowOfPair rows;
   for (std::size_t i = 0; i < dataset.interactions.size(); ++i) {
     const Interaction& row = dataset.interactions[i];
-    rows.emplace(pair_key(static_cast<std::size_t>(row.user), static_cast<std::size_t>(row.item)),
-                 i);
+    rows.emplace(pair_key(slot(row.user), slot(row.item)), i);
   }
   for (const Numbering user_numbering : kNumberings) {
     const auto users = match(split.user_names, dataset.user_names, user_numbering);

@@ -19,6 +19,34 @@ namespace fedhur::data {
 namespace {
 using Fields = std::span<const std::string_view>;
 
+// How a file of titles is written.
+struct TitleFormat {
+  std::string_view delimiter;
+  Quoting quoting = Quoting::none;
+  bool has_header = true;
+  bool is_html = false;  // Book-Crossing was taken from web pages
+};
+constexpr TitleFormat kMovieLens100k{.delimiter = "|",
+                                     .has_header = false};                   // u.item: id|title|...
+constexpr TitleFormat kMovieLens1m{.delimiter = "::", .has_header = false};  // movies.dat
+constexpr TitleFormat kBookCrossing{
+    .delimiter = ";", .quoting = Quoting::backslash, .is_html = true};  // "ISBN";"Book-Title";...
+constexpr TitleFormat kCsv{.delimiter = ",", .quoting = Quoting::doubled};
+constexpr TitleFormat kTsv{.delimiter = "\t"};
+
+TitleFormat find_title_format(std::string_view name, std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const auto has = [&](std::string_view part) { return line.find(part) != line.npos; };
+  if (name == "u.item") return kMovieLens100k;
+  if (name == "movies.dat") return kMovieLens1m;
+  if (name.ends_with(".tsv")) return kTsv;
+  if (has("\";\"")) return kBookCrossing;
+  if (name.ends_with(".csv")) return kCsv;
+  if (has("::")) return kMovieLens1m;
+  if (has("\t")) return kTsv;
+  return has("|") ? kMovieLens100k : kCsv;
+}
+
 // Where the parts of a row are.
 struct Layout {
   std::vector<std::size_t> ids;
@@ -26,51 +54,10 @@ struct Layout {
   std::size_t min_fields = 0;
 };
 
-TitleFormat detect(std::string_view name, std::string_view text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  if (name == "u.item") return TitleFormat::movielens_100k;
-  if (name == "movies.dat") return TitleFormat::movielens_1m;
-  if (name.ends_with(".tsv")) return TitleFormat::tsv;
-  if (line.find("\";\"") != std::string_view::npos) return TitleFormat::book_crossing;
-  if (name.ends_with(".csv")) return TitleFormat::csv;
-  if (line.find("::") != std::string_view::npos) return TitleFormat::movielens_1m;
-  if (line.find('\t') != std::string_view::npos) return TitleFormat::tsv;
-  if (line.find('|') != std::string_view::npos) return TitleFormat::movielens_100k;
-  return TitleFormat::csv;
-}
-
-RecordReader reader_for(TitleFormat format, std::string_view text) {
-  switch (format) {
-    case TitleFormat::movielens_100k:
-      return {text, "|", Quoting::none};
-    case TitleFormat::movielens_1m:
-      return {text, "::", Quoting::none};
-    case TitleFormat::book_crossing:
-      return {text, ";", Quoting::backslash};
-    case TitleFormat::csv:
-      return {text, ",", Quoting::doubled};
-    case TitleFormat::tsv:
-      break;
-  }
-  return {text, "\t", Quoting::none};
-}
-
-bool has_header(TitleFormat format) {
-  return format != TitleFormat::movielens_100k && format != TitleFormat::movielens_1m;
-}
-
 bool is_id_column(std::string_view name) {
   constexpr std::array<std::string_view, 9> kKnown = {
       "item", "id", "item_id", "itemid", "asin", "parent_asin", "isbn", "movieid", "productid"};
   return std::ranges::find(kKnown, name) != kKnown.end() || name.starts_with("item_");
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 std::optional<std::size_t> find_title_column(Fields header) {
@@ -86,7 +73,7 @@ std::optional<Layout> layout_of(Fields header, TitleTable& table) {
   if (!title) return std::nullopt;
   Layout layout{.ids = {}, .title = *title, .min_fields = header.size()};
   for (std::size_t i = 0; i < header.size(); ++i) {
-    const std::string name = lower(header[i]);
+    const std::string name = lowercase(header[i]);
     if (!is_id_column(name)) continue;
     layout.ids.push_back(i);
     table.columns.push_back(name);
@@ -95,7 +82,7 @@ std::optional<Layout> layout_of(Fields header, TitleTable& table) {
   return layout;
 }
 
-std::string without_entities(std::string title) {  // Book-Crossing was taken from web pages
+std::string without_entities(std::string title) {
   constexpr std::string_view kEntity = "&amp;";
   for (std::size_t at = title.find(kEntity); at != std::string::npos;
        at = title.find(kEntity, at + 1)) {
@@ -104,32 +91,26 @@ std::string without_entities(std::string title) {  // Book-Crossing was taken fr
   return title;
 }
 
-void add_title(Fields fields, const Layout& layout, TitleTable& table) {
+void add_title(Fields fields, const Layout& layout, bool is_html, TitleTable& table) {
   for (std::size_t column = 0; column < layout.ids.size(); ++column) {
     table.ids[column].push_back(to_utf8(fields[layout.ids[column]]));
   }
   std::string title = to_utf8(fields[layout.title]);
-  const bool is_book = table.format == TitleFormat::book_crossing;
-  table.titles.push_back(is_book ? without_entities(std::move(title)) : std::move(title));
-}
-
-[[noreturn]] void reject_titles(const std::filesystem::path& name, std::size_t line,
-                                std::string_view problem) {
-  throw DataError(fmt::format("{}:{}: {}", name.string(), line, problem));
+  table.titles.push_back(is_html ? without_entities(std::move(title)) : std::move(title));
 }
 
 Layout read_layout(RecordReader& reader, const std::filesystem::path& name, TitleTable& table) {
-  if (!has_header(table.format)) {
+  if (!table.has_header) {
     table.columns = {"item"};
     return {.ids = {0}, .title = 1, .min_fields = 2};
   }
-  if (!reader.next()) reject_titles(name, 1, "found blank lines only, expected a header");
-  if (!reader.problem().empty()) reject_titles(name, reader.line(), reader.problem());
+  if (!reader.next()) fail_at(name, 1, "found blank lines only, expected a header");
+  if (!reader.problem().empty()) fail_at(name, reader.line(), reader.problem());
   const auto layout = layout_of(reader.fields(), table);
   if (!layout) {
-    reject_titles(name, reader.line(),
-                  fmt::format("found header {}, expected columns such as 'item' and 'title'",
-                              excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
+    fail_at(name, reader.line(),
+            fmt::format("found header {}, expected columns such as 'item' and 'title'",
+                        excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
   }
   return *layout;
 }
@@ -160,7 +141,7 @@ MatchedTitles match_column(const TitleTable& table, std::size_t column,
 std::string variant_of(const std::filesystem::path& data_path) {
   const std::string stem = std::filesystem::path(plain_name(data_path)).stem().string();
   for (const std::string_view ending : {"-split", "-train"}) {
-    if (stem.ends_with(ending)) return lower(stem.substr(0, stem.size() - ending.size()));
+    if (stem.ends_with(ending)) return lowercase(stem.substr(0, stem.size() - ending.size()));
   }
   return {};
 }
@@ -196,8 +177,9 @@ std::optional<std::filesystem::path> find_beside(const std::filesystem::path& da
 TitleTable parse_titles(std::string_view text, const std::filesystem::path& name,
                         bool skip_bad_rows) {
   TitleTable table;
-  table.format = detect(plain_name(name), text);
-  RecordReader reader = reader_for(table.format, text);
+  const TitleFormat format = find_title_format(plain_name(name), text);
+  table.has_header = format.has_header;
+  RecordReader reader(text, format.delimiter, format.quoting);
   const Layout layout = read_layout(reader, name, table);
   table.ids.resize(layout.ids.size());
   while (reader.next()) {
@@ -207,9 +189,9 @@ TitleTable parse_titles(std::string_view text, const std::filesystem::path& name
       problem = field_count_problem(fields.size(), layout.min_fields);
     }
     if (problem.empty()) {
-      add_title(fields, layout, table);
+      add_title(fields, layout, format.is_html, table);
     } else if (!skip_bad_rows) {
-      reject_titles(name, reader.line(), problem);
+      fail_at(name, reader.line(), problem);
     }
   }
   return table;
@@ -217,7 +199,7 @@ TitleTable parse_titles(std::string_view text, const std::filesystem::path& name
 
 MatchedTitles match_titles(const TitleTable& table, const std::vector<std::string>& item_names,
                            bool numbers_from_zero, std::string_view variant) {
-  const bool shifted = numbers_from_zero && !has_header(table.format);
+  const bool shifted = numbers_from_zero && !table.has_header;
   const std::string own_column = fmt::format("item_{}", variant);
   MatchedTitles best{.titles = std::vector<std::string>(item_names.size()), .num_known = 0};
   for (std::size_t column = 0; column < table.columns.size(); ++column) {

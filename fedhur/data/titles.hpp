@@ -9,17 +9,9 @@
 #include "fedhur/data/load.hpp"
 
 namespace fedhur::data {
-enum class TitleFormat : std::uint8_t {
-  movielens_100k,  // u.item: id|title|...
-  movielens_1m,    // movies.dat: id::title::genres
-  book_crossing,   // BX-Books.csv: "ISBN";"Book-Title";...
-  csv,             // a header with id columns and a `title`, RFC 4180 quotes
-  tsv,             // the same between tabs and without quotes: items.tsv
-};
-
 // A file with titles as a table: ids by column, and one title per row.
 struct TitleTable {
-  TitleFormat format{};
+  bool has_header = false;                    // without one ids are numbers from 1
   std::vector<std::string> columns;           // names of the id columns
   std::vector<std::vector<std::string>> ids;  // ids[column][row]
   std::vector<std::string> titles;            // UTF-8; without a column `title` asin or isbn

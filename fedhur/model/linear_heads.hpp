@@ -5,8 +5,8 @@
 #include "fedhur/base/config_table.hpp"
 #include "fedhur/base/named_arrays.hpp"
 #include "fedhur/linalg/adam.hpp"
-#include "fedhur/model/labelled_sampling.hpp"
 #include "fedhur/model/recommender.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::model {
 enum class HeadOwner : std::uint8_t {

@@ -5,9 +5,8 @@
 #include "fedhur/base/config_table.hpp"
 #include "fedhur/base/named_arrays.hpp"
 #include "fedhur/linalg/adam.hpp"
-#include "fedhur/model/labelled_sampling.hpp"
-#include "fedhur/model/negative_sampling.hpp"
 #include "fedhur/model/recommender.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::model {
 struct MatrixFactorization final : Recommender {

@@ -9,8 +9,8 @@
 
 #include "fedhur/linalg/adam.hpp"
 #include "fedhur/linalg/mlp.hpp"
-#include "fedhur/model/labelled_sampling.hpp"
 #include "fedhur/model/recommender.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::model {
 // The parameters, or one of something else for each of them: a gradient, an optimiser.

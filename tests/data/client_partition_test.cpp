@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "fedhur/data/client_data.hpp"
-#include "fedhur/data/taste_groups.hpp"
 #include "tests/data/small_data.hpp"
 
 namespace fedhur::data {

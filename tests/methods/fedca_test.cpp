@@ -7,7 +7,7 @@
 #include "fedhur/federation/federation.hpp"
 #include "fedhur/linalg/principal.hpp"
 #include "fedhur/methods/method.hpp"
-#include "fedhur/model/labelled_sampling.hpp"
+#include "fedhur/model/training_samples.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 

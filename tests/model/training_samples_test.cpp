@@ -1,4 +1,4 @@
-#include "fedhur/model/labelled_sampling.hpp"
+#include "fedhur/model/training_samples.hpp"
 
 #include <gtest/gtest.h>
 
