@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -14,6 +13,7 @@
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/data/catalogue.hpp"
+#include "fedhur/data/id_table.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -62,8 +62,7 @@ void check_output(const DataFlags& flags, const Source& source) {
   check_output_file(flags.out, flags.is_forced, inputs);
 }
 
-int inspect_data(const DataFlags& flags) {
-  const auto statistics = inspect(experiment::load_dataset(read_source(flags).config.data));
+int show(const DataFlags& flags, const auto& statistics) {
   if (flags.is_json) {
     print_json(to_json(statistics));
   } else {
@@ -72,16 +71,14 @@ int inspect_data(const DataFlags& flags) {
   return ExitCode::done;
 }
 
+int inspect_data(const DataFlags& flags) {
+  return show(flags, inspect(experiment::load_dataset(read_source(flags).config.data)));
+}
+
 int inspect_partition(const DataFlags& flags) {
   Source source = read_source(flags);
-  const auto statistics =
-      inspect(experiment::prepare_data(source.config.data, source.config.seed, source.table));
-  if (flags.is_json) {
-    print_json(to_json(statistics));
-  } else {
-    print(format_text(statistics));
-  }
-  return ExitCode::done;
+  return show(flags, inspect(experiment::prepare_data(source.config.data, source.config.seed,
+                                                      source.table)));
 }
 
 char delimiter_of(const std::string& file) {
@@ -112,10 +109,8 @@ int convert(const DataFlags& flags) {
 }
 
 bool is_number(const std::string& text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool has_leading_zero = text.size() > 1 && text.front() == '0';
-  return error == std::errc() && end == text.data() + text.size() && !has_leading_zero;
+  const auto number = data::parse_plain_number(text);
+  return number && *number <= UINT32_MAX;
 }
 
 // The format `split` holds numbers only: the source's own ids where they are numbers, else

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "apps/text.hpp"
 #include "fedhur/tune/effects.hpp"
 #include "fedhur/tune/tuning_report.hpp"
@@ -25,7 +23,7 @@ std::string format_rungs(const std::vector<Rung>& rungs) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string count_trials(std::size_t count) {
+std::string trials_text(std::size_t count) {
   return fmt::format("{} trial{}", count, count == 1 ? "" : "s");
 }
 
@@ -34,18 +32,13 @@ std::string format_score(const Trial& trial, const std::string& criterion) {
   return trial.runs.size() > 1 ? fmt::format("{:.4f} +- {:.4f}", valid.mean, valid.deviation)
                                : fmt::format("{:.4f}", valid.mean);
 }
-
-std::size_t count(const std::vector<Trial>& trials, TrialState state) {
-  return static_cast<std::size_t>(std::count_if(
-      trials.begin(), trials.end(), [&](const Trial& trial) { return trial.state == state; }));
-}
 }  // namespace
 
 std::string format_plan(const tune::TunePlan& plan) {
   const tune::TuneConfig& config = plan.config;
   std::string text = fmt::format(
       "{} on {}: {} search, {}, seeds {}, {} at a time, by validation {}\n", plan.method,
-      printable(plan.data), name_of(config.search), count_trials(plan.points.size()),
+      printable(plan.data), name_of(config.search), trials_text(plan.points.size()),
       fmt::join(config.seeds, ", "), config.parallel, plan.criterion);
   if (plan.grid_size && *plan.grid_size > plan.points.size()) {
     text += fmt::format("the space has {} points: {} of them are drawn, none twice\n",
@@ -87,14 +80,14 @@ std::string format_outcome(const tune::TuneOutcome& outcome, const tune::TunePla
   if (num_ranked > kMostRows) rows.resize(kMostRows + 1);
   std::string text =
       fmt::format("{} on {}: {} search, {}, seeds {}\n\n", plan.method, printable(plan.data),
-                  name_of(plan.config.search), count_trials(outcome.trials.size()),
+                  name_of(plan.config.search), trials_text(outcome.trials.size()),
                   fmt::join(plan.config.seeds, ", "));
   text += format_table(rows, {}) + "\n";
   if (num_ranked > kMostRows) {
     text += fmt::format("the best {} of {}; all are in {}\n", kMostRows, num_ranked,
                         shell_quoted(folder.summary()));
   }
-  const std::size_t num_failed = count(outcome.trials, TrialState::failed);
+  const std::size_t num_failed = tune::count_trials(outcome.trials, TrialState::failed);
   if (num_failed > 0) {
     text += fmt::format("{} of {} trials failed; {} tells why\n", num_failed, outcome.trials.size(),
                         shell_quoted(folder.trials()));

@@ -6,17 +6,30 @@
 #include <string>
 #include <vector>
 
-#include "fedhur/tune/halving.hpp"
 #include "fedhur/tune/trial.hpp"
 
 namespace fedhur::tune {
+// Successive halving: many trials for a few rounds, the better ones for more.
+struct HalvingConfig {
+  Round first_rounds = 5;  // of all trials
+  Index factor = 3;        // one in so many goes on, with so many times the rounds
+};
+struct Rung {
+  std::size_t num_trials = 0;
+  Round num_rounds = 0;  // of each trial, counted from its beginning; 0: to its end
+};
+
+// The last rung goes to the end; it has at most `factor` trials, unless max_rounds comes before.
+[[nodiscard]] std::vector<Rung> plan_rungs(std::size_t num_trials, const HalvingConfig& config,
+                                           Round max_rounds);
+
 enum class Search : std::uint8_t { grid, random, halving };
 
 struct TuneConfig {
   Search search = Search::random;
   std::size_t num_trials = 30;
   double max_seconds = std::numeric_limits<double>::infinity();  // of one sitting
-  std::vector<std::uint64_t> seeds;  // of every trial; none: the one of the settings
+  std::vector<std::uint64_t> seeds;  // of every trial; if empty, the seed of the settings
   std::uint64_t search_seed = 1;     // of the draw of the points
   HalvingConfig halving;
   Index parallel = 1;  // runs at a time
@@ -50,8 +63,7 @@ struct TunePlan {
 
 template <>
 struct fedhur::EnumNames<fedhur::tune::Search> {
-  static constexpr std::array names = {
-      std::pair{std::string_view("grid"), fedhur::tune::Search::grid},
-      std::pair{std::string_view("random"), fedhur::tune::Search::random},
-      std::pair{std::string_view("halving"), fedhur::tune::Search::halving}};
+  using enum fedhur::tune::Search;
+  static constexpr std::array<std::pair<std::string_view, tune::Search>, 3> names = {
+      {{"grid", grid}, {"random", random}, {"halving", halving}}};
 };

@@ -51,6 +51,10 @@ std::vector<std::size_t> rank_after(const std::vector<Trial>& trials, std::size_
   });
 }
 
+std::size_t count_trials(const std::vector<Trial>& trials, TrialState state) {
+  return static_cast<std::size_t>(std::ranges::count(trials, state, &Trial::state));
+}
+
 evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,
                              const std::string& metric) {
   std::vector<double> values;

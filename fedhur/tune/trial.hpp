@@ -40,7 +40,16 @@ struct Trial {
 [[nodiscard]] std::vector<std::size_t> rank_after(const std::vector<Trial>& trials,
                                                   std::size_t num_rungs);
 
+[[nodiscard]] std::size_t count_trials(const std::vector<Trial>& trials, TrialState state);
+
 // Of a metric over the seeds of a trial; `part` is &TrialRun::valid or &TrialRun::test.
 [[nodiscard]] evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,
                                            const std::string& metric);
 }  // namespace fedhur::tune
+
+template <>
+struct fedhur::EnumNames<fedhur::tune::TrialState> {
+  using enum fedhur::tune::TrialState;
+  static constexpr std::array<std::pair<std::string_view, tune::TrialState>, 4> names = {
+      {{"waiting", waiting}, {"dropped", dropped}, {"finished", finished}, {"failed", failed}}};
+};

@@ -42,9 +42,7 @@ class Tuning {
       run_rung(rung, promote(rung));
     }
     write();
-    const bool is_complete =
-        std::all_of(outcome_.trials.begin(), outcome_.trials.end(),
-                    [](const Trial& trial) { return trial.state != TrialState::waiting; });
+    const bool is_complete = count_trials(outcome_.trials, TrialState::waiting) == 0;
     if (is_complete) outcome_.was_interrupted = outcome_.is_out_of_time = false;  // too late
     return std::move(outcome_);
   }
@@ -135,8 +133,8 @@ class Tuning {
   }
 
   void end_trial(Trial& trial, const Ended& ended) {
-    const auto problem = std::find_if(ended.problems.begin(), ended.problems.end(),
-                                      [](const std::string& text) { return !text.empty(); });
+    const auto problem =
+        std::ranges::find_if_not(ended.problems, [](const auto& text) { return text.empty(); });
     if (problem != ended.problems.end()) {
       trial.state = TrialState::failed;
       trial.problem = *problem;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -50,26 +49,15 @@ std::string first_difference(const std::string& before, const std::string& now) 
 }
 }  // namespace
 
-// Held by the process, so that nothing is left of it after a crash.
-class TuningFolder::Lock {
- public:
-  explicit Lock(const fs::path& folder)
-      : file_(::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    if (file_ < 0) fail_to_create(folder, std::strerror(errno));
-    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
-    ::close(file_);
-    throw ConfigError(fmt::format("another search is at work in {}", folder.string()));
-  }
-  ~Lock() { ::close(file_); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  int file_;
-};
-
+// The system releases the lock with the process, so a crash leaves none behind.
 TuningFolder::TuningFolder(fs::path path)
-    : path_(std::move(path)), lock_(std::make_shared<Lock>(path_)) {}
+    : path_(std::move(path)),
+      lock_(std::make_shared<Descriptor>(
+          ::open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644))) {
+  if (lock_->get() < 0) fail_to_create(path_, std::strerror(errno));
+  if (::flock(lock_->get(), LOCK_EX | LOCK_NB) == 0) return;
+  throw ConfigError(fmt::format("another search is at work in {}", path_.string()));
+}
 
 TuningFolder TuningFolder::open(const fs::path& path, const std::string& search) {
   const bool is_known = is_search(path);

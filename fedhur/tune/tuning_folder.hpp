@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "fedhur/base/descriptor.hpp"
+
 namespace fedhur::tune {
 class TuningFolder {
  public:
@@ -26,8 +28,7 @@ class TuningFolder {
 
  private:
   explicit TuningFolder(std::filesystem::path path);
-  class Lock;
   std::filesystem::path path_;
-  std::shared_ptr<Lock> lock_;  // while there is a copy of this, nobody else gets the folder
+  std::shared_ptr<Descriptor> lock_;  // while there is a copy of this, nobody else gets the folder
 };
 }  // namespace fedhur::tune

@@ -13,22 +13,16 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
-Json scalar_to_json(const ConfigScalar& scalar) {
-  return std::visit([](const auto& value) { return Json(value); }, scalar);
-}
-
-Json value_to_json(const ConfigValue& value) {
-  if (const auto* list = std::get_if<std::vector<ConfigScalar>>(&value)) {
-    Json json = Json::array();
-    for (const ConfigScalar& scalar : *list) json.push_back(scalar_to_json(scalar));
-    return json;
-  }
+template <class... Types>
+Json value_to_json(const std::variant<Types...>& value) {
   return std::visit(
-      [](const auto& scalar) {
-        if constexpr (std::is_constructible_v<ConfigScalar, decltype(scalar)>) {
-          return Json(scalar);
+      [](const auto& held) {
+        if constexpr (std::is_same_v<decltype(held), const std::vector<ConfigScalar>&>) {
+          Json list = Json::array();
+          for (const ConfigScalar& scalar : held) list.push_back(value_to_json(scalar));
+          return list;
         } else {
-          return Json();
+          return Json(held);
         }
       },
       value);
@@ -38,20 +32,6 @@ Json settings_to_json(const SearchSpace& space, const Point& point) {
   Json json = Json::object();
   for (std::size_t i = 0; i < space.size(); ++i) json[space[i].key] = value_to_json(point[i]);
   return json;
-}
-
-const char* state_name(TrialState state) {
-  switch (state) {
-    case TrialState::waiting:
-      return "waiting";
-    case TrialState::dropped:
-      return "dropped";
-    case TrialState::finished:
-      return "finished";
-    case TrialState::failed:
-      return "failed";
-  }
-  throw std::logic_error("a state without a name");
 }
 
 // Mean over seeds of every metric.
@@ -67,7 +47,7 @@ Json means(const Trial& trial, report::Metrics TrialRun::*part) {
 Json trial_to_json(const Trial& trial, const TunePlan& plan) {
   Json json;
   json["trial"] = trial.number;
-  json["state"] = state_name(trial.state);
+  json["state"] = name_of(trial.state);
   json["settings"] = settings_to_json(plan.space, trial.point);
   if (!trial.problem.empty()) json["problem"] = trial.problem;
   if (trial.scores.empty()) return json;
@@ -106,10 +86,10 @@ std::string short_name(const SearchSpace& space, std::size_t dimension) {
 std::vector<std::size_t> differing(const std::vector<Trial>& trials, std::size_t num_dimensions) {
   std::vector<std::size_t> dimensions;
   for (std::size_t i = 0; i < num_dimensions; ++i) {
-    const bool differs = std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
+    const auto differs = [&](const Trial& trial) {
       return trial.point[i] != trials.front().point[i];
-    });
-    if (differs) dimensions.push_back(i);
+    };
+    if (std::ranges::any_of(trials, differs)) dimensions.push_back(i);
   }
   return dimensions;
 }
@@ -180,10 +160,6 @@ std::string to_json(const Trial& trial, const TunePlan& plan) {
 
 std::string to_json(const std::vector<Trial>& trials, const TunePlan& plan,
                     const std::string& folder) {
-  const auto count = [&](TrialState state) {
-    return std::count_if(trials.begin(), trials.end(),
-                         [&](const Trial& trial) { return trial.state == state; });
-  };
   Json json;
   json["method"] = plan.method;
   json["data"] = plan.data;
@@ -193,7 +169,7 @@ std::string to_json(const std::vector<Trial>& trials, const TunePlan& plan,
   json["criterion"] = plan.criterion;
   json["trials"] = trials.size();
   for (const TrialState state : {TrialState::finished, TrialState::dropped, TrialState::failed}) {
-    json[state_name(state)] = count(state);
+    json[name_of(state)] = count_trials(trials, state);
   }
   const std::vector<std::size_t> order = rank_trials(trials);
   json["best"] = order.empty() ? Json() : trial_to_json(trials[order.front()], plan);

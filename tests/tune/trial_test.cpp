@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fedhur/tune/effects.hpp"
-#include "fedhur/tune/halving.hpp"
+#include "fedhur/tune/plan.hpp"
 
 namespace fedhur::tune {
 namespace {
