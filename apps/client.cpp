@@ -5,41 +5,23 @@
 #include <mutex>
 #include <optional>
 
+#include "apps/client_flags.hpp"
 #include "apps/command.hpp"
-#include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
-#include "apps/log_format.hpp"
-#include "apps/network_flags.hpp"
 #include "apps/output.hpp"
 #include "apps/run_log.hpp"
 #include "apps/text.hpp"
 #include "apps/time_slices.hpp"
 #include "fedhur/base/file.hpp"
-#include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
-#include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/site_run.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
-#include "fedhur/transport/grpc/hub_connection.hpp"
 
 namespace fedhur::apps {
 namespace {
 namespace fs = std::filesystem;
 using experiment::SiteRun;
 using transport::Severity;
-
-struct ClientFlags {
-  SettingFlags settings;
-  IdentityFlags identity;
-  std::string server;
-  std::string clients;
-  std::string state = kDefaultState;
-  std::optional<double> give_up_after;
-  bool has_whole_data = false;
-  bool skips_unknown_items = false;
-  bool is_quiet = false;
-  LogFormat log_format = LogFormat::text;
-};
 
 fs::path items_file(const ClientFlags& flags) { return fs::path(flags.state) / "items.tsv"; }
 
@@ -49,51 +31,11 @@ std::optional<std::string> known_items(const ClientFlags& flags) {
   return read_text_file(items_file(flags));
 }
 
-transport::HubConnectionConfig carrier_config(const ClientFlags& flags) {
-  transport::HubConnectionConfig config;
-  config.server = flags.server;
-  config.security = to_security(flags.identity);
-  config.clients = clients_in(parse_clients(flags.clients));
-  config.software = "fedhur " + experiment::version();
-  if (const auto items = known_items(flags)) {
-    config.catalogue_sha256 = sha256_hex(std::as_bytes(std::span(*items)));
-  }
-  if (flags.give_up_after) {
-    if (!(*flags.give_up_after > 0 && *flags.give_up_after < 1e9)) {
-      throw ConfigError("--give-up-after: expected a number of seconds above 0");
-    }
-    config.give_up_after =
-        std::chrono::milliseconds(static_cast<std::int64_t>(*flags.give_up_after * 1000.0));
-  }
-  if (!config.security && config.clients.empty()) {
-    throw ConfigError(
-        "--clients is missing: without a certificate nothing says whom this site "
-        "hosts");
-  }
-  return config;
-}
-
 experiment::FederationTerms terms_of(const transport::Welcome& welcome, const ClientFlags& flags) {
-  experiment::FederationTerms terms{.run_id = welcome.run_id,
-                                    .settings = welcome.configuration,
-                                    .catalogue = {},
-                                    .num_clients = welcome.num_clients};
-  if (welcome.catalogue) {
-    terms.catalogue.assign(reinterpret_cast<const char*>(welcome.catalogue->data()),
-                           welcome.catalogue->size());  // NOLINT: bytes of text
-  } else {
-    terms.catalogue = known_items(flags).value_or("");
-  }
-  return terms;
-}
-
-experiment::HostingConfig hosting_config(const transport::Welcome& welcome,
-                                         const ClientFlags& flags) {
-  return {.folder = flags.state,
-          .clients = welcome.clients,
-          .own = flags.settings.to_table(),
-          .has_whole_data = flags.has_whole_data,
-          .skips_unknown_items = flags.skips_unknown_items};
+  return {.run_id = welcome.run_id,
+          .settings = welcome.configuration,
+          .catalogue = catalogue_of(welcome, known_items(flags)).value_or(""),
+          .num_clients = welcome.num_clients};
 }
 
 int leave(const SiteRun& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
@@ -111,7 +53,7 @@ int leave(const SiteRun& site, const ClientFlags& flags, RunLog& log, bool is_fi
   } else {
     log.info("no round has ended yet, so there is no model");
   }
-  if (!is_finished) say_line(flags.log_format, "fedhur: stopped; the same command goes on");
+  if (!is_finished) say_line(flags.display.log_format, "fedhur: stopped; the same command goes on");
   return is_finished ? ExitCode::done : ExitCode::interrupted;
 }
 
@@ -120,7 +62,7 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
   std::unique_ptr<SiteRun> site;
   std::string run_id;
   for (;;) {
-    transport::HubConnection carrier(carrier_config(flags), tell);
+    transport::HubConnection carrier(connection_config(flags, known_items(flags)), tell);
     const auto welcome = carrier.connect(was_interrupted);
     if (!welcome) {
       if (site) return leave(*site, flags, log, false);
@@ -128,7 +70,8 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
       throw TransportError(fmt::format("the run of {} is over", flags.server));
     }
     if (!site) {
-      site = std::make_unique<SiteRun>(hosting_config(*welcome, flags), terms_of(*welcome, flags));
+      site = std::make_unique<SiteRun>(hosting_config(flags, welcome->clients),
+                                       terms_of(*welcome, flags));
       run_id = welcome->run_id;
       log.info(site->describe());
       if (site->skipped_rows() > 0) {
@@ -158,14 +101,14 @@ int run_client(const ClientFlags& flags) {
   }
   const transport::Security security = to_security(flags.identity);
   transport::check_security(flags.server, security);
-  (void)carrier_config(flags);
+  (void)connection_config(flags, std::nullopt);
   require_modern_tls();
   make_private_folder(flags.state);
   use_long_time_slices();
   keep_freed_memory();
   share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
-  flags.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();
-  RunLog log(fs::path(flags.state) / "log.txt", flags.is_quiet, flags.log_format);
+  flags.display.log_format == LogFormat::json ? note_interrupts_silently() : note_interrupts();
+  RunLog log(fs::path(flags.state) / "log.txt", flags.display.is_quiet, flags.display.log_format);
   std::mutex mutex;
   const transport::NetworkLog tell = [&](Severity severity, const std::string& message) {
     const std::lock_guard lock(mutex);
@@ -183,30 +126,7 @@ int run_client(const ClientFlags& flags) {
 
 Command add_client(CLI::App& parent) {
   auto flags = std::make_shared<ClientFlags>();
-  CLI::App* app = parent.add_subcommand("client", "Take part in a federation, next to the data");
-  app->add_option("--server", flags->server, "Where the server listens")->type_name("HOST:PORT");
-  app->add_option("--clients", flags->clients,
-                  "Whom to host: 7, 0-24 or 3,5,8-9 (default: all that the certificate names)")
-      ->type_name("IDS");
-  app->add_option("--data", flags->settings.data, "This site's interactions")->type_name("PATH");
-  app->add_option("--state", flags->state, "Folder of this site's own: states, model (site)")
-      ->type_name("DIR");
-  add_identity_flags(*app, flags->identity, false);
-  add_setting_flags(*app, flags->settings);
-  app->add_flag("--whole", flags->has_whole_data,
-                "--data are those of all clients; take the share of these, as 'fedhur train' "
-                "divides them");
-  app->add_flag("--skip-unknown-items", flags->skips_unknown_items,
-                "Leave out rows with items that the federation does not have");
-  app->add_option("--threads", flags->settings.threads, "0 takes one per core (0)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--give-up-after", flags->give_up_after,
-                  "Seconds without a connection (default: never)")
-      ->type_name("S")
-      ->check(number_problem);
-  app->add_flag("--quiet", flags->is_quiet, "Say nothing");
-  add_log_format_flag(*app, flags->log_format);
+  CLI::App* app = add_client_flags(parent, *flags);
   app->footer(R"(
 The same command goes on after any interruption, with what is in --state. When the run is over the
 model is there as well: 'fedhur recommend DIR --user ID'.
@@ -216,7 +136,7 @@ Examples:
   fedhur client --server fl.example.org:8470 --data ratings.csv --state /var/lib/fedhur \
     --ca ca.crt --cert clinic.crt --key clinic.key)");
   return {.app = app, .run = [flags] {
-            return tell_failures(flags->log_format, [&] { return run_client(*flags); });
+            return tell_failures(flags->display.log_format, [&] { return run_client(*flags); });
           }};
 }
 }  // namespace fedhur::apps

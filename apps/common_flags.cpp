@@ -1,6 +1,7 @@
 #include "apps/common_flags.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -80,6 +81,10 @@ void add_setting_flags(CLI::App& app, SettingFlags& flags) {
       ->type_name("FILE");
   app.add_flag("--skip-bad-rows", flags.skip_bad_rows,
                "Count bad rows instead of failing at the first");
+  add_config_flags(app, flags);
+}
+
+void add_config_flags(CLI::App& app, SettingFlags& flags) {
   app.add_option("--config", flags.config, "Settings from a TOML file")->type_name("FILE");
   app.add_option("--seed", flags.seed, "Seed of all randomness (42)")
       ->type_name("N")
@@ -93,9 +98,19 @@ void add_train_flags(CLI::App& app, SettingFlags& flags) {
   app.add_option("--data", flags.data, "File with interactions (default: built-in synthetic data)")
       ->type_name("PATH");
   app.add_option("--method", flags.method, "See below (fedhur)")->type_name("NAME");
+  add_threads_flag(app, flags);
+}
+
+void add_threads_flag(CLI::App& app, SettingFlags& flags) {
   app.add_option("--threads", flags.threads, "0 takes one per core; results never depend on it (0)")
       ->type_name("N")
       ->check(whole_number_problem);
+}
+
+void reject_settled(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  throw ConfigError(fmt::format("--resume goes on with the run as it was configured; leave out {}",
+                                fmt::join(names, ", ")));
 }
 
 void add_run_argument(CLI::App& app, std::string& run) {

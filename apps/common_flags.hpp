@@ -28,9 +28,13 @@ struct SettingFlags {
   [[nodiscard]] std::vector<std::string> settled_by_a_run() const;
 };
 
-void add_setting_flags(CLI::App& app, SettingFlags& flags);
+void add_config_flags(CLI::App& app, SettingFlags& flags);   // --config, --seed, --set
+void add_setting_flags(CLI::App& app, SettingFlags& flags);  // these, and those about files
+void add_threads_flag(CLI::App& app, SettingFlags& flags);
 void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, --threads
 void add_run_argument(CLI::App& app, std::string& run);
+// ConfigError unless no flag was used that a resumed run has settled.
+void reject_settled(const std::vector<std::string>& names);
 // Checks for options of whole and other numbers, in our words.
 [[nodiscard]] std::string whole_number_problem(const std::string& text);
 [[nodiscard]] std::string number_problem(const std::string& text);

@@ -21,11 +21,13 @@ std::string current_timestamp() {
 }
 }  // namespace
 
-void add_log_format_flag(CLI::App& app, LogFormat& format) {
+void add_display_flags(CLI::App& app, DisplayFlags& flags, const char* quiet, bool has_result) {
+  if (has_result) app.add_flag("--json", flags.is_json, "One JSON object on standard output");
+  app.add_flag("--quiet", flags.is_quiet, quiet);
   app.add_option_function<std::string>(
          "--log-format",
-         [&format](const std::string& name) {
-           format = name == "json" ? LogFormat::json : LogFormat::text;
+         [&flags](const std::string& name) {
+           flags.log_format = name == "json" ? LogFormat::json : LogFormat::text;
          },
          "Lines of the log: text, or json with an object per line (text)")
       ->type_name("NAME")

@@ -12,8 +12,13 @@ enum class LogFormat : std::uint8_t { text, json };
 // What a line is about, for programs: {"round", 3}. Lines for people leave it out.
 using LogFields = nlohmann::ordered_json;
 
-// --log-format text|json.
-void add_log_format_flag(CLI::App& app, LogFormat& format);
+struct DisplayFlags {
+  bool is_json = false;
+  bool is_quiet = false;
+  LogFormat log_format = LogFormat::text;  // json has no live line, and every round is one of it
+};
+// --quiet, described by `quiet`, --log-format text|json and, where there is a result, --json.
+void add_display_flags(CLI::App& app, DisplayFlags& flags, const char* quiet, bool has_result);
 
 // {"time":"2026-11-17T19:40:00.123+00:00","level":"info","message":"...", ...}, without a line end.
 // Bytes that are not UTF-8 are replaced.

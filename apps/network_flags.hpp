@@ -9,8 +9,6 @@
 #include "fedhur/transport/grpc/tls.hpp"
 
 namespace fedhur::apps {
-inline constexpr const char* kDefaultState = "site";  // --state of a client
-
 struct IdentityFlags {
   std::string ca;
   std::string certificate;

@@ -107,29 +107,26 @@ TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFl
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const ServerFlags& flags) {
   if (outcome.was_interrupted) {
-    say_line(flags.log_format,
+    say_line(flags.display.log_format,
              fmt::format("fedhur: stopped; to go on: fedhur server --resume {} with the same "
                          "certificates",
                          shell_quoted(folder.path())));
     return ExitCode::interrupted;
   }
-  print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
+  print(flags.display.is_json ? report::to_json(outcome.result) + "\n"
+                              : format_result(outcome.result));
   return ExitCode::done;
 }
 
 int run_server(const ServerFlags& flags) {
-  if (flags.monitor && (*flags.monitor < 0 || *flags.monitor > 65535)) {
-    throw ConfigError(
-        fmt::format("--monitor {}: expected a number from 0 to 65535", *flags.monitor));
-  }
+  check_monitor_port(flags);
   const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
     use_long_time_slices();
     share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
     const TrainingOutcome outcome =
-        show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},
-                      [&](const auto& hooks, const auto& tell) {
-                        return serve(table, folder, flags, hooks, tell);
-                      });
+        show_training(folder, flags.display, [&](const auto& hooks, const auto& tell) {
+          return serve(table, folder, flags, hooks, tell);
+        });
     return finish(outcome, folder, flags);
   };
   if (!flags.resume.empty()) {
@@ -152,44 +149,7 @@ int run_server(const ServerFlags& flags) {
 
 Command add_server(CLI::App& parent) {
   auto flags = std::make_shared<ServerFlags>();
-  CLI::App* app = parent.add_subcommand("server", "Train with clients that are elsewhere");
-  app->add_option("--items", flags->items, "The federation's items ('fedhur data items' writes it)")
-      ->type_name("FILE");
-  app->add_option("--clients", flags->clients, "How many clients there are")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--quorum", flags->quorum, "Fewest answers to go on with (default: all)")
-      ->type_name("K")
-      ->check(whole_number_problem);
-  app->add_option("--deadline", flags->deadline, "Seconds to wait for answers (600)")
-      ->type_name("S")
-      ->check(number_problem);
-  app->add_option("--listen", flags->listen, "Where to (0.0.0.0:8470; port 0 takes a free one)")
-      ->type_name("HOST:PORT");
-  app->add_option("--monitor", flags->monitor,
-                  "Port of 127.0.0.1 for /metrics, /healthz and /readyz; 0 takes a free one")
-      ->type_name("PORT")
-      ->check(whole_number_problem);
-  add_identity_flags(*app, flags->identity, true);
-  app->add_option("--method", flags->settings.method, "As for 'fedhur train' (fedhur)")
-      ->type_name("NAME");
-  app->add_option("--config", flags->settings.config, "Settings from a TOML file")
-      ->type_name("FILE");
-  app->add_option("--set", flags->settings.assignments, "One setting; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app->add_option("--seed", flags->settings.seed, "Seed of all randomness (42)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--threads", flags->settings.threads, "0 takes one per core (0)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app->add_option("--out", flags->out, "Run folder (default: runs/<method>-<number>)")
-      ->type_name("DIR");
-  app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
-  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
-  app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
-  add_log_format_flag(*app, flags->log_format);
+  CLI::App* app = add_server_flags(parent, *flags);
   app->footer(R"(
 Settings are those of 'fedhur train' but for data and clients, which are the sites' own.
 Sites that ask are told the settings and the items.
@@ -200,7 +160,7 @@ Examples:
   fedhur server --items items.tsv --clients 100 --quorum 90 --deadline 120 \
     --ca ca.crt --cert server.crt --key server.key --revoked revoked.crl)");
   return {.app = app, .run = [flags] {
-            return tell_failures(flags->log_format, [&] { return run_server(*flags); });
+            return tell_failures(flags->display.log_format, [&] { return run_server(*flags); });
           }};
 }
 }  // namespace fedhur::apps

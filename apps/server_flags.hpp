@@ -1,4 +1,4 @@
-// The words of `fedhur server`, and the settings that they make; `fedhur doctor` reads them too.
+// The flags of `fedhur server`, and of `fedhur doctor server`.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,11 +20,13 @@ struct ServerFlags {
   std::optional<std::int64_t> monitor;
   std::string out;
   std::string resume;
-  bool is_json = false;
-  bool is_quiet = false;
-  LogFormat log_format = LogFormat::text;
+  DisplayFlags display;
 };
 
+// The subcommand `server` with these flags, which outlive the parsing.
+[[nodiscard]] CLI::App* add_server_flags(CLI::App& parent, ServerFlags& flags);
+// ConfigError unless --monitor is a port.
+void check_monitor_port(const ServerFlags& flags);
 [[nodiscard]] std::string listening_address(const ServerFlags& flags);
 // ConfigError if something is missing.
 [[nodiscard]] ConfigTable settings_of_new_run(const ServerFlags& flags);

@@ -25,25 +25,25 @@ struct TrainFlags {
   std::string resume;
   std::optional<std::int64_t> dump_round;
   std::string dump_dir;
-  bool is_json = false;
-  bool is_quiet = false;
-  LogFormat log_format = LogFormat::text;
+  DisplayFlags display;
   bool shows_config = false;
 };
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainFlags& flags) {
   const std::string path = shell_quoted(folder.path());
   if (outcome.was_interrupted) {
-    say_line(flags.log_format,
+    say_line(flags.display.log_format,
              fmt::format("fedhur: stopped after round {}; to go on: fedhur train --resume {}",
                          outcome.result.num_rounds, path));
     return ExitCode::interrupted;
   }
-  print(flags.is_json ? report::to_json(outcome.result) + "\n" : format_result(outcome.result));
-  if (!flags.is_json && !flags.is_quiet) {
-    say_line(flags.log_format, fmt::format("recommendations: fedhur recommend {} --user ID", path));
+  print(flags.display.is_json ? report::to_json(outcome.result) + "\n"
+                              : format_result(outcome.result));
+  if (!flags.display.is_json && !flags.display.is_quiet) {
+    say_line(flags.display.log_format,
+             fmt::format("recommendations: fedhur recommend {} --user ID", path));
     if (std::filesystem::is_regular_file(folder.report())) {
-      say_line(flags.log_format, fmt::format("report: {}", folder.report().string()));
+      say_line(flags.display.log_format, fmt::format("report: {}", folder.report().string()));
     }
   }
   return ExitCode::done;
@@ -55,19 +55,15 @@ int resume_run(const TrainFlags& flags) {
   if (flags.shows_config) settled.emplace_back("--show-config");
   if (flags.dump_round) settled.emplace_back("--dump-round");
   if (!flags.dump_dir.empty()) settled.emplace_back("--dump-dir");
-  if (!settled.empty()) {
-    throw ConfigError(
-        fmt::format("--resume goes on with the run as it was configured; leave out {}",
-                    fmt::join(settled, ", ")));
-  }
+  reject_settled(settled);
   const Index threads = flags.settings.threads.value_or(0);
   if (threads < 0 || threads > 1024) {
     throw ConfigError(fmt::format("--threads {}: expected a number from 0 to 1024", threads));
   }
   const RunFolder folder = RunFolder::open(flags.resume);
-  const auto outcome = show_training(
-      folder, {flags.is_json, flags.is_quiet, flags.log_format},
-      [&](const auto& hooks, const auto&) { return experiment::resume(folder, threads, hooks); });
+  const auto outcome = show_training(folder, flags.display, [&](const auto& hooks, const auto&) {
+    return experiment::resume(folder, threads, hooks);
+  });
   return finish(outcome, folder, flags);
 }
 
@@ -95,10 +91,9 @@ int train_run(const TrainFlags& flags) {
   const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
                                              : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
-  const auto outcome = show_training(folder, {flags.is_json, flags.is_quiet, flags.log_format},
-                                     [&](const auto& hooks, const auto&) {
-                                       return experiment::train(table, folder, hooks, dump);
-                                     });
+  const auto outcome = show_training(folder, flags.display, [&](const auto& hooks, const auto&) {
+    return experiment::train(table, folder, hooks, dump);
+  });
   return finish(outcome, folder, flags);
 }
 
@@ -148,12 +143,10 @@ Command add_train(CLI::App& parent) {
       ->check(whole_number_problem);
   app->add_option("--dump-dir", flags->dump_dir, "New folder for them")->type_name("DIR");
   app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
-  app->add_flag("--json", flags->is_json, "One JSON object on standard output");
-  app->add_flag("--quiet", flags->is_quiet, "Nothing but the result");
-  add_log_format_flag(*app, flags->log_format);
+  add_display_flags(*app, flags->display, "Nothing but the result", true);
   app->footer([] { return "Methods:\n" + method_list() + kSettings; });
   return {.app = app, .run = [flags] {
-            return tell_failures(flags->log_format, [&] {
+            return tell_failures(flags->display.log_format, [&] {
               return flags->resume.empty() ? train_run(*flags) : resume_run(*flags);
             });
           }};

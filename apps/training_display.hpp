@@ -7,12 +7,6 @@
 #include "fedhur/transport/network/hub.hpp"
 
 namespace fedhur::apps {
-struct DisplayFlags {
-  bool is_json = false;
-  bool is_quiet = false;
-  LogFormat log_format = LogFormat::text;  // json has no live line, and every round is one of it
-};
-
 // Calls `start` with hooks that log and show progress, and leave at Ctrl-C; then writes the report
 // of a run that has ended. `tell` may be called from other threads meanwhile.
 using StartTraining = std::function<experiment::TrainingOutcome(

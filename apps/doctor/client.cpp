@@ -1,17 +1,15 @@
-#include "apps/doctor/client.hpp"
-
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "apps/doctor/checks.hpp"
 #include "apps/doctor/data.hpp"
 #include "apps/doctor/disk.hpp"
 #include "apps/doctor/network.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
-#include "fedhur/base/hash.hpp"
 #include "fedhur/pki/client_ranges.hpp"
 
 namespace fedhur::apps {
@@ -21,8 +19,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kStateFolder = "state folder";
 
 // A file of the state folder; nothing if there is none, or it cannot be read.
-std::optional<std::string> read_state_file(const ClientSetup& setup, const char* name) {
-  const fs::path path = fs::path(setup.state) / name;
+std::optional<std::string> read_state_file(const ClientFlags& flags, const char* name) {
+  const fs::path path = fs::path(flags.state) / name;
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return std::nullopt;
   try {
@@ -33,36 +31,31 @@ std::optional<std::string> read_state_file(const ClientSetup& setup, const char*
 }
 
 // Those that the server grants, or else those of the flag or the certificate.
-std::vector<ClientId> hosted_clients(const ClientSetup& setup, const CheckedIdentity& identity,
+std::vector<ClientId> hosted_clients(const ClientFlags& flags, const CheckedIdentity& identity,
                                      const Reached& reached) {
   if (reached.welcome) return reached.welcome->clients;
   try {
-    if (!setup.clients.empty()) return clients_in(parse_clients(setup.clients));
+    if (!flags.clients.empty()) return clients_in(parse_clients(flags.clients));
   } catch (const ConfigError&) {  // said before
     return {};
   }
   return identity.certificate ? clients_in(identity.certificate->clients) : std::vector<ClientId>{};
 }
 
-KnownTerms find_terms(const ClientSetup& setup, const CheckedIdentity& identity,
+KnownTerms find_terms(const ClientFlags& flags, const CheckedIdentity& identity,
                       const Reached& reached, std::optional<std::string> known_items) {
   KnownTerms terms;
-  terms.clients = hosted_clients(setup, identity, reached);
+  terms.clients = hosted_clients(flags, identity, reached);
   if (reached.welcome) {
     terms.source = "as the server says";
     terms.settings = reached.welcome->configuration;
     terms.num_clients = reached.welcome->num_clients;
-    if (reached.welcome->catalogue) {
-      const auto& bytes = *reached.welcome->catalogue;
-      terms.catalogue.emplace(reinterpret_cast<const char*>(bytes.data()),  // NOLINT: text
-                              bytes.size());
-      return terms;
-    }
+    terms.catalogue = catalogue_of(*reached.welcome, std::move(known_items));
   } else {
-    terms.source = fmt::format("as {} says", (fs::path(setup.state) / "items.tsv").string());
-    terms.settings = read_state_file(setup, "settings.toml");
+    terms.source = fmt::format("as {} says", (fs::path(flags.state) / "items.tsv").string());
+    terms.settings = read_state_file(flags, "settings.toml");
+    terms.catalogue = std::move(known_items);
   }
-  terms.catalogue = std::move(known_items);
   return terms;
 }
 
@@ -75,15 +68,15 @@ bool has_locked_journal(const fs::path& folder) {
 }
 
 // The owner's alone: what clients keep is as private as their data.
-bool check_state_mode(const ClientSetup& setup, Checkup& checkup) {
+bool check_state_mode(const ClientFlags& flags, Checkup& checkup) {
   struct stat info {};
-  if (::stat(setup.state.c_str(), &info) != 0) return true;  // it will be made
+  if (::stat(flags.state.c_str(), &info) != 0) return true;  // it will be made
   if (info.st_uid != ::geteuid() && ::geteuid() != 0) {
     checkup.fail(
         ExitCode::wrong_usage, kStateFolder,
-        fmt::format("{} belongs to another user, so that it cannot be protected", setup.state),
+        fmt::format("{} belongs to another user, so that it cannot be protected", flags.state),
         fmt::format("chown {} {}, or choose another --state", static_cast<unsigned>(::geteuid()),
-                    shell_quoted(setup.state)));
+                    shell_quoted(flags.state)));
     return false;
   }
   const auto mode = static_cast<unsigned>(info.st_mode) & 0777U;
@@ -91,8 +84,8 @@ bool check_state_mode(const ClientSetup& setup, Checkup& checkup) {
   checkup.warn(
       kStateFolder,
       fmt::format("{}: mode {:o}, so that other users of this machine can look into it",
-                  setup.state, mode),
-      fmt::format("chmod 700 {}; 'fedhur client' does that, too", shell_quoted(setup.state)));
+                  flags.state, mode),
+      fmt::format("chmod 700 {}; 'fedhur client' does that, too", shell_quoted(flags.state)));
   return true;
 }
 
@@ -111,59 +104,56 @@ std::string find_foreign_state(const Json& known, const KnownTerms& terms, const
   return "";
 }
 
-void check_state_content(const ClientSetup& setup, const KnownTerms& terms, const Reached& reached,
+void check_state_content(const ClientFlags& flags, const KnownTerms& terms, const Reached& reached,
                          Checkup& checkup) {
-  const auto text = read_state_file(setup, "site.json");
+  const auto text = read_state_file(flags, "site.json");
   if (!text) {
     return checkup.ok(kStateFolder,
-                      fmt::format("{} can be written; nothing of a run is in it yet", setup.state));
+                      fmt::format("{} can be written; nothing of a run is in it yet", flags.state));
   }
   const Json known = Json::parse(*text, nullptr, false);
   if (!known.is_object()) {
     return checkup.fail(ExitCode::bad_data, kStateFolder,
-                        fmt::format("{}/site.json is damaged", setup.state),
+                        fmt::format("{}/site.json is damaged", flags.state),
                         "bring the folder back from a backup, or choose another --state");
   }
   if (const std::string why = find_foreign_state(known, terms, reached); !why.empty()) {
-    return checkup.fail(ExitCode::wrong_usage, kStateFolder, fmt::format("{} {}", setup.state, why),
+    return checkup.fail(ExitCode::wrong_usage, kStateFolder, fmt::format("{} {}", flags.state, why),
                         "choose another --state; this one keeps what it has");
   }
-  if (has_locked_journal(setup.state)) {
-    return checkup.warn(kStateFolder, setup.state + ": a process works with it",
+  if (has_locked_journal(flags.state)) {
+    return checkup.warn(kStateFolder, flags.state + ": a process works with it",
                         "that is this site if it runs already: then nothing is to be done");
   }
   checkup.ok(kStateFolder,
-             fmt::format("{} goes on with clients {} of run {}", setup.state,
+             fmt::format("{} goes on with clients {} of run {}", flags.state,
                          known.value("clients", Json()).dump(), known.value("run", "")));
 }
 
-void check_state(const ClientSetup& setup, const KnownTerms& terms, const Reached& reached,
+void check_state(const ClientFlags& flags, const KnownTerms& terms, const Reached& reached,
                  const CheckedData& data, Checkup& checkup) {
-  if (!check_folder(kStateFolder, setup.state, "--state", checkup)) return;
-  if (check_state_mode(setup, checkup)) check_state_content(setup, terms, reached, checkup);
+  if (!check_folder(kStateFolder, flags.state, "--state", checkup)) return;
+  if (check_state_mode(flags, checkup)) check_state_content(flags, terms, reached, checkup);
   std::optional<SizeEstimate> need;
   if (data.num_items > 0 && terms.settings && !terms.clients.empty()) {
     need = estimate_site(static_cast<Index>(terms.clients.size()), data.num_items, data.table);
   }
-  check_disk_space(setup.state, need, checkup);
+  check_disk_space(flags.state, need, checkup);
 }
 }  // namespace
 
-void check_client(const ClientSetup& setup, Checkup& checkup) {
-  if (setup.give_up_after && !(*setup.give_up_after > 0 && *setup.give_up_after < 1e9)) {
-    checkup.fail(ExitCode::wrong_usage, "settings",
-                 "--give-up-after: expected a number of seconds above 0",
-                 "correct it, or leave it out to try for ever");
-  }
-  CheckedIdentity identity = check_identity_files(setup.identity, pki::Purpose::client, checkup);
-  identity.is_usable = check_client_ids(setup.clients, identity, checkup) && identity.is_usable;
-  const auto items = read_state_file(setup, "items.tsv");
-  const Reached reached = check_reachability(
-      setup, identity, items ? sha256_hex(std::as_bytes(std::span(*items))) : "", checkup);
+void check_client(const ClientFlags& flags, Checkup& checkup) {
+  (void)checkup.passes(ExitCode::wrong_usage, "settings",
+                       "correct it, or leave it out to try for ever",
+                       [&] { check_patience(flags); });
+  CheckedIdentity identity = check_identity_files(flags.identity, pki::Purpose::client, checkup);
+  identity.is_usable = check_client_ids(flags.clients, identity, checkup) && identity.is_usable;
+  const auto items = read_state_file(flags, "items.tsv");
+  const Reached reached = check_reachability(flags, identity, items, checkup);
   if (reached.server_certificate) identity.dates.push_back(*reached.server_certificate);
   check_clock(identity.dates, checkup);
-  const KnownTerms terms = find_terms(setup, identity, reached, items);
-  const CheckedData data = check_data(setup, terms, checkup);
-  check_state(setup, terms, reached, data, checkup);
+  const KnownTerms terms = find_terms(flags, identity, reached, items);
+  const CheckedData data = check_data(flags, terms, checkup);
+  check_state(flags, terms, reached, data, checkup);
 }
 }  // namespace fedhur::apps

@@ -18,16 +18,14 @@ constexpr const char* kData = "data";
 constexpr const char* kItems = "items";
 constexpr const char* kUsers = "users";
 
-// As a site merges its own settings with the server's; without these, only those about data can be
-// told right from wrong.
-DataConfig read_site_settings(const ClientSetup& setup, const KnownTerms& terms,
+// As the site would have them; without the server's, only those about data can be told right from
+// wrong.
+DataConfig read_site_settings(const ClientFlags& flags, const KnownTerms& terms,
                               ConfigTable& table) {
-  table = setup.settings.to_table();
+  const experiment::HostingConfig hosting = hosting_config(flags, terms.clients);
+  table = hosting.own;
   if (!terms.settings) return experiment::read_data_config(table);
-  experiment::add_toml_text(table, *terms.settings, "the server's settings");
-  if (setup.has_whole_data && !table.contains("clients.count") && terms.num_clients > 0) {
-    table.set("clients.count", static_cast<std::int64_t>(terms.num_clients), "the server");
-  }
+  table = experiment::merge_settings(hosting, *terms.settings, terms.num_clients);
   return experiment::read_experiment_config(table).data;
 }
 
@@ -145,17 +143,17 @@ void check_own_items(const data::Dataset& dataset, const data::Catalogue& catalo
                         "operator add the items and begin a new run");
 }
 
-void check_items(const ClientSetup& setup, const data::Dataset& dataset, const KnownTerms& terms,
+void check_items(const ClientFlags& flags, const data::Dataset& dataset, const KnownTerms& terms,
                  Index& num_items, Checkup& checkup) {
   if (!terms.catalogue) {
     return checkup.skip(
-        kItems, fmt::format("neither the server nor {} has told the catalogue yet", setup.state));
+        kItems, fmt::format("neither the server nor {} has told the catalogue yet", flags.state));
   }
   try {
     const data::Catalogue catalogue = data::parse_catalogue(*terms.catalogue, terms.source);
     num_items = static_cast<Index>(catalogue.names.size());
-    if (setup.has_whole_data) return check_whole_items(dataset, catalogue, terms.source, checkup);
-    check_own_items(dataset, catalogue, terms, setup.skips_unknown_items, checkup);
+    if (flags.has_whole_data) return check_whole_items(dataset, catalogue, terms.source, checkup);
+    check_own_items(dataset, catalogue, terms, flags.skips_unknown_items, checkup);
   } catch (const DataError& error) {
     checkup.fail(ExitCode::bad_data, kItems, error.what(), "make the catalogue anew at the server");
   }
@@ -190,16 +188,16 @@ void check_users(const data::Dataset& dataset, const std::vector<ClientId>& clie
 }
 }  // namespace
 
-CheckedData check_data(const ClientSetup& setup, const KnownTerms& terms, Checkup& checkup) {
+CheckedData check_data(const ClientFlags& flags, const KnownTerms& terms, Checkup& checkup) {
   CheckedData checked;
-  if (setup.settings.data.empty()) {
+  if (flags.settings.data.empty()) {
     checkup.fail(ExitCode::wrong_usage, kData, "--data is missing",
                  "add --data PATH, the file with this site's interactions");
     return checked;
   }
   DataConfig config;
   try {
-    config = read_site_settings(setup, terms, checked.table);
+    config = read_site_settings(flags, terms, checked.table);
   } catch (const Error& error) {
     checkup.fail(ExitCode::wrong_usage, "settings", error.what(),
                  "'fedhur client --help' explains the flags, docs/settings.md the settings");
@@ -208,8 +206,8 @@ CheckedData check_data(const ClientSetup& setup, const KnownTerms& terms, Checku
   const auto dataset = load_for_check(config, checkup);
   if (!dataset) return checked;
   checked.num_items = dataset->num_items();
-  check_items(setup, *dataset, terms, checked.num_items, checkup);
-  if (!setup.has_whole_data && !terms.clients.empty())
+  check_items(flags, *dataset, terms, checked.num_items, checkup);
+  if (!flags.has_whole_data && !terms.clients.empty())
     check_users(*dataset, terms.clients, checkup);
   return checked;
 }

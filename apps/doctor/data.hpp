@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/doctor/flags.hpp"
+#include "apps/client_flags.hpp"
 #include "apps/doctor/report.hpp"
 #include "fedhur/base/ids.hpp"
 
@@ -22,6 +22,6 @@ struct CheckedData {
   ConfigTable table = {};  // the settings that the site would have, as far as they are known
   Index num_items = 0;     // 0 if that is not known
 };
-[[nodiscard]] CheckedData check_data(const ClientSetup& setup, const KnownTerms& terms,
+[[nodiscard]] CheckedData check_data(const ClientFlags& flags, const KnownTerms& terms,
                                      Checkup& checkup);
 }  // namespace fedhur::apps

@@ -12,9 +12,7 @@
 #include "apps/doctor/sockets.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
-#include "fedhur/experiment/manifest.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
-#include "fedhur/transport/grpc/hub_connection.hpp"
 #include "fedhur/transport/grpc/tls_probe.hpp"
 
 namespace fedhur::apps {
@@ -279,8 +277,8 @@ std::string mend_for_refusal(std::string_view words) {
   return "these are the server's own words: mend here what they name, or ask its operator";
 }
 
-void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reached& reached,
-                 Checkup& checkup) {
+void check_hello(const ClientFlags& flags, const std::optional<std::string>& catalogue,
+                 Reached& reached, Checkup& checkup) {
   FirstTrouble trouble;
   const transport::NetworkLog tell = [&](transport::Severity severity, const std::string& message) {
     trouble.note(severity, message);
@@ -290,12 +288,9 @@ void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reac
     return !trouble.message().empty() || std::chrono::steady_clock::now() > end;
   };
   try {
-    transport::HubConnectionConfig config;
-    config.server = setup.server;
-    config.security = to_security(setup.identity);
-    config.clients = clients_in(parse_clients(setup.clients));
-    config.software = "fedhur " + experiment::version() + " doctor";
-    config.catalogue_sha256 = items_sha256;
+    transport::HubConnectionConfig config = connection_config(flags, catalogue);
+    config.software += " doctor";
+    config.give_up_after.reset();  // has_trouble() says when
     transport::HubConnection site(config, tell);
     reached.welcome = site.connect(has_trouble);
   } catch (const Error& error) {  // a refusal, with the server's own words
@@ -305,10 +300,10 @@ void check_hello(const ClientSetup& setup, const std::string& items_sha256, Reac
   if (reached.welcome) return checkup.ok(kFederation, describe_welcome(*reached.welcome));
   const std::string why = trouble.message();
   checkup.fail(ExitCode::federation_failure, kFederation,
-               why.empty() ? fmt::format("{} has not welcomed this site within {} s", setup.server,
+               why.empty() ? fmt::format("{} has not welcomed this site within {} s", flags.server,
                                          kHelloPatience.count() / 1000)
                            : why,
-               setup.identity.is_insecure
+               flags.identity.is_insecure
                    ? "look whether the port is that of 'fedhur server'; one with certificates "
                      "wants --ca, --cert and --key instead of --insecure"
                    : "the server's log says more");
@@ -340,34 +335,33 @@ bool check_way(const transport::Address& address, const CheckedIdentity& identit
 }
 }  // namespace
 
-void check_listening(const ServerFlags& setup, Checkup& checkup) {
+void check_listening(const ServerFlags& flags, Checkup& checkup) {
   const auto address =
-      read_address(listening_address(setup), kListening, setup.identity.is_insecure, checkup);
+      read_address(listening_address(flags), kListening, flags.identity.is_insecure, checkup);
   if (address) {
     check_port(*address, kListening, "--listen", ExitCode::federation_failure, checkup);
   }
-  if (!setup.monitor) return;
   constexpr const char* kMonitor = "monitor";
-  if (*setup.monitor < 0 || *setup.monitor > 65535) {
-    return checkup.fail(
-        ExitCode::wrong_usage, kMonitor,
-        fmt::format("--monitor {}: expected a number from 0 to 65535", *setup.monitor),
-        "choose another port with --monitor, or 0 for any that is free");
+  if (!flags.monitor) return;
+  if (!checkup.passes(ExitCode::wrong_usage, kMonitor,
+                      "choose another port with --monitor, or 0 for any that is free",
+                      [&] { check_monitor_port(flags); })) {
+    return;
   }
-  check_port({.host = "127.0.0.1", .port = static_cast<int>(*setup.monitor)}, kMonitor, "--monitor",
+  check_port({.host = "127.0.0.1", .port = static_cast<int>(*flags.monitor)}, kMonitor, "--monitor",
              ExitCode::wrong_usage, checkup);
 }
 
-Reached check_reachability(const ClientSetup& setup, const CheckedIdentity& identity,
-                           const std::string& items_sha256, Checkup& checkup) {
+Reached check_reachability(const ClientFlags& flags, const CheckedIdentity& identity,
+                           const std::optional<std::string>& catalogue, Checkup& checkup) {
   Reached reached;
-  const bool is_insecure = setup.identity.is_insecure;
-  if (setup.server.empty()) {
+  const bool is_insecure = flags.identity.is_insecure;
+  if (flags.server.empty()) {
     checkup.fail(ExitCode::wrong_usage, kServerName, "--server is missing",
                  "add --server HOST:PORT, such as --server fl.example.org:8470");
     return reached;
   }
-  const auto address = read_address(setup.server, kServerName, is_insecure, checkup);
+  const auto address = read_address(flags.server, kServerName, is_insecure, checkup);
   if (!address) return reached;
   const std::string proxy = find_proxy(address->host);
   if (!proxy.empty()) {
@@ -384,7 +378,7 @@ Reached check_reachability(const ClientSetup& setup, const CheckedIdentity& iden
                  "only repeat");
     return reached;
   }
-  check_hello(setup, items_sha256, reached, checkup);
+  check_hello(flags, catalogue, reached, checkup);
   return reached;
 }
 }  // namespace fedhur::apps

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "apps/client_flags.hpp"
 #include "apps/doctor/certificates.hpp"
-#include "apps/doctor/flags.hpp"
+#include "apps/server_flags.hpp"
 #include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::apps {
 // That a server can take its port, and that of --monitor.
-void check_listening(const ServerFlags& setup, Checkup& checkup);
+void check_listening(const ServerFlags& flags, Checkup& checkup);
 
 struct Reached {
   std::optional<transport::Welcome> welcome = {};     // what the server says of its run
@@ -18,7 +19,8 @@ struct Reached {
 };
 // The way to the server: name, connection, TLS, and whether it takes this site. The server answers
 // a site that asks and leaves; it counts as connected only once it says that it is ready to work,
-// which this does not. `items` is the catalogue that the site has already, if any.
-[[nodiscard]] Reached check_reachability(const ClientSetup& setup, const CheckedIdentity& identity,
-                                         const std::string& items_sha256, Checkup& checkup);
+// which this does not. `catalogue` is what the site has already, if any.
+[[nodiscard]] Reached check_reachability(const ClientFlags& flags, const CheckedIdentity& identity,
+                                         const std::optional<std::string>& catalogue,
+                                         Checkup& checkup);
 }  // namespace fedhur::apps

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/command.hpp"
+#include "fedhur/base/error.hpp"
 
 namespace fedhur::apps {
 enum class Health : std::uint8_t { ok, warning, problem, skipped };
@@ -31,6 +32,18 @@ class Checkup {
             const std::string& mend);
   // For what makes no sense after an earlier problem, or cannot be known.
   void skip(const std::string& name, const std::string& why);
+
+  // Whether `work` ends without an Error; one is a problem, mended like this.
+  template <class Work>
+  bool passes(ExitCode code, const std::string& name, const std::string& mend, const Work& work) {
+    try {
+      work();
+      return true;
+    } catch (const Error& error) {
+      fail(code, name, error.what(), mend);
+      return false;
+    }
+  }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
   [[nodiscard]] std::int64_t count(Health health) const;

@@ -1,5 +1,3 @@
-#include "apps/doctor/server.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
@@ -8,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "apps/doctor/checks.hpp"
 #include "apps/doctor/disk.hpp"
 #include "apps/doctor/network.hpp"
 #include "apps/text.hpp"
@@ -56,19 +55,19 @@ void judge_plan(const ExperimentConfig& config, Checkup& checkup) {
                      "of minutes or hours");
 }
 
-ServerPlan check_settings(const ServerFlags& setup, Checkup& checkup) {
+ServerPlan check_settings(const ServerFlags& flags, Checkup& checkup) {
   ServerPlan plan;
-  if (!setup.resume.empty() && !RunFolder::is_run(setup.resume)) {
-    checkup.skip(kSettings, fmt::format("{} has none: there is no run in it", setup.resume));
+  if (!flags.resume.empty() && !RunFolder::is_run(flags.resume)) {
+    checkup.skip(kSettings, fmt::format("{} has none: there is no run in it", flags.resume));
     return plan;
   }
   try {
-    plan.table = setup.resume.empty() ? settings_of_new_run(setup) : settings_of_old_run(setup);
+    plan.table = flags.resume.empty() ? settings_of_new_run(flags) : settings_of_old_run(flags);
     plan.config = experiment::read_experiment_config(plan.table);
     if (!plan.config->federation) {
       plan.config.reset();
       throw ConfigError(
-          fmt::format("{} is not the run of a server: it has no [federation]", setup.resume));
+          fmt::format("{} is not the run of a server: it has no [federation]", flags.resume));
     }
     judge_plan(*plan.config, checkup);
   } catch (const Error& error) {
@@ -89,10 +88,10 @@ void check_same_catalogue(const fs::path& run, const std::string& items,
 }
 
 // Number of items; nothing if the catalogue cannot be read.
-std::optional<Index> check_catalogue(const ServerFlags& setup, const ServerPlan& plan,
+std::optional<Index> check_catalogue(const ServerFlags& flags, const ServerPlan& plan,
                                      Checkup& checkup) {
   constexpr const char* kCatalogue = "catalogue";
-  const std::string items = plan.config ? plan.config->federation->items : setup.items;
+  const std::string items = plan.config ? plan.config->federation->items : flags.items;
   if (items.empty()) {
     checkup.skip(kCatalogue, "the settings do not say where it is");
     return std::nullopt;
@@ -100,13 +99,13 @@ std::optional<Index> check_catalogue(const ServerFlags& setup, const ServerPlan&
   try {
     const data::Catalogue catalogue = data::load_catalogue(items);
     const auto count = static_cast<Index>(catalogue.names.size());
-    if (!setup.resume.empty()) check_same_catalogue(setup.resume, items, catalogue);
+    if (!flags.resume.empty()) check_same_catalogue(flags.resume, items, catalogue);
     checkup.ok(kCatalogue, fmt::format("{}: {} items", items, format_count(count)));
     return count;
   } catch (const Error& error) {
     checkup.fail(
         ExitCode::bad_data, kCatalogue, error.what(),
-        setup.resume.empty()
+        flags.resume.empty()
             ? fmt::format("write it anew: fedhur data items DATA --out {}", shell_quoted(items))
             : "put the file of the run's beginning back, or begin a new run");
     return std::nullopt;
@@ -156,13 +155,13 @@ void check_memory(const SizeEstimate& need, Checkup& checkup) {
 }
 
 // Whether a new run can begin in --out.
-bool check_new_run(const ServerFlags& setup, const fs::path& folder, Checkup& checkup) {
+bool check_new_run(const ServerFlags& flags, const fs::path& folder, Checkup& checkup) {
   std::error_code error;
-  if (!setup.out.empty() && fs::is_directory(folder, error) && !fs::is_empty(folder, error)) {
+  if (!flags.out.empty() && fs::is_directory(folder, error) && !fs::is_empty(folder, error)) {
     const bool is_run = RunFolder::is_run(folder);
     checkup.fail(
         ExitCode::wrong_usage, kRunFolder,
-        fmt::format("{} {}", setup.out, is_run ? "has a run already" : "exists and is not empty"),
+        fmt::format("{} {}", flags.out, is_run ? "has a run already" : "exists and is not empty"),
         is_run ? fmt::format("go on with it: fedhur server --resume {}; or choose another "
                              "--out",
                              shell_quoted(folder))
@@ -173,37 +172,37 @@ bool check_new_run(const ServerFlags& setup, const fs::path& folder, Checkup& ch
   return true;
 }
 
-bool check_old_run(const ServerFlags& setup, Checkup& checkup) {
-  if (!RunFolder::is_run(setup.resume)) {
+bool check_old_run(const ServerFlags& flags, Checkup& checkup) {
+  if (!RunFolder::is_run(flags.resume)) {
     checkup.fail(ExitCode::wrong_usage, kRunFolder,
-                 fmt::format("{} is not a run folder: it has no config.toml", setup.resume),
+                 fmt::format("{} is not a run folder: it has no config.toml", flags.resume),
                  "give --resume the folder that was --out; for a new run leave it out");
     return false;
   }
-  const RunFolder folder = RunFolder::open(setup.resume);
+  const RunFolder folder = RunFolder::open(flags.resume);
   if (folder.is_finished()) {
-    checkup.fail(ExitCode::wrong_usage, kRunFolder, setup.resume + " is finished already",
+    checkup.fail(ExitCode::wrong_usage, kRunFolder, flags.resume + " is finished already",
                  "'fedhur report' shows it; for a new run choose another --out");
     return false;
   }
   if (is_locked(folder.replies())) {
-    checkup.warn(kRunFolder, setup.resume + ": a process works with it",
+    checkup.warn(kRunFolder, flags.resume + ": a process works with it",
                  "that is this server if it runs already: then nothing is to be done");
     return true;
   }
-  checkup.ok(kRunFolder, fmt::format("{} goes on with round {}", setup.resume,
+  checkup.ok(kRunFolder, fmt::format("{} goes on with round {}", flags.resume,
                                      folder.read_rounds().size() + 1));
   return true;
 }
 
-void check_run_folder(const ServerFlags& setup, const std::optional<SizeEstimate>& need,
+void check_run_folder(const ServerFlags& flags, const std::optional<SizeEstimate>& need,
                       Checkup& checkup) {
-  const bool is_old = !setup.resume.empty();
-  const fs::path folder = is_old ? setup.resume : setup.out.empty() ? "runs" : setup.out;
+  const bool is_old = !flags.resume.empty();
+  const fs::path folder = is_old ? flags.resume : flags.out.empty() ? "runs" : flags.out;
   try {
     const bool is_good =
         check_folder(kRunFolder, folder, is_old ? "--resume" : "--out", checkup) &&
-        (is_old ? check_old_run(setup, checkup) : check_new_run(setup, folder, checkup));
+        (is_old ? check_old_run(flags, checkup) : check_new_run(flags, folder, checkup));
     if (is_good) check_disk_space(folder, need, checkup);
   } catch (const Error& error) {
     checkup.fail(ExitCode::wrong_usage, kRunFolder, error.what(),
@@ -212,18 +211,18 @@ void check_run_folder(const ServerFlags& setup, const std::optional<SizeEstimate
 }
 }  // namespace
 
-void check_server(const ServerFlags& setup, Checkup& checkup) {
-  const ServerPlan plan = check_settings(setup, checkup);
-  const auto items = check_catalogue(setup, plan, checkup);
+void check_server(const ServerFlags& flags, Checkup& checkup) {
+  const ServerPlan plan = check_settings(flags, checkup);
+  const auto items = check_catalogue(flags, plan, checkup);
   const CheckedIdentity identity =
-      check_identity_files(setup.identity, pki::Purpose::server, checkup);
+      check_identity_files(flags.identity, pki::Purpose::server, checkup);
   check_clock(identity.dates, checkup);
-  check_listening(setup, checkup);
+  check_listening(flags, checkup);
   std::optional<SizeEstimate> need;
   if (plan.config && items) {
     need = estimate_server(plan.config->federation->clients, *items, plan.table);
   }
-  check_run_folder(setup, need, checkup);
+  check_run_folder(flags, need, checkup);
   if (need) check_memory(*need, checkup);
   if (plan.config) check_open_files(plan.config->federation->clients, checkup);
 }
