@@ -3,7 +3,7 @@
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/ids.hpp"
 #include "fedhur/base/random.hpp"
-#include "fedhur/client/private_state.hpp"
+#include "fedhur/client/trained_model.hpp"
 #include "fedhur/data/interactions.hpp"
 #include "fedhur/federation/client_method.hpp"
 #include "fedhur/model/recommender.hpp"
@@ -20,7 +20,7 @@ class Client : public federation::ClientMethod {
  public:
   // The state it recommends with now.
   [[nodiscard]] virtual const model::Recommender& recommender() const = 0;
-  // The same as a value, for make_recommender().
+  // The same as a value: to_state().
   [[nodiscard]] virtual PrivateState model() const = 0;
   // Everything the next round needs from this client, and back.
   [[nodiscard]] virtual PrivateState save() const = 0;

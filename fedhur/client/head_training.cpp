@@ -32,13 +32,7 @@ void HeadClient::set_item_embeddings(Shared<Matrix> embeddings) {
   model_.item_embeddings = std::move(embeddings);
 }
 
-PrivateState HeadClient::model() const {
-  PrivateState state("linear_heads");
-  state.set_number("num_users", static_cast<double>(model_.users));
-  state.set("heads", model_.heads);
-  state.set("item_embeddings", Array(model_.item_embeddings));
-  return state;
-}
+PrivateState HeadClient::model() const { return to_state(model_); }
 
 PrivateState HeadClient::save() const {
   PrivateState state("linear_heads");

@@ -59,12 +59,7 @@ TrainingLoss LocalTraining::train(Round round) {
   return loss;
 }
 
-PrivateState LocalTraining::model() const {
-  PrivateState state("matrix_factorization");
-  state.set("user_vectors", model_.user_vectors);
-  state.set("item_embeddings", Array(model_.item_embeddings));
-  return state;
-}
+PrivateState LocalTraining::model() const { return to_state(model_); }
 
 PrivateState LocalTraining::save() const {
   PrivateState state = model();

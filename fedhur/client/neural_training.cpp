@@ -51,13 +51,7 @@ void NeuralClient::step(model::NeuralGradient& gradient, const Rates& rates) {
   visit_weights(at(rates.weights), parameters(), gradient, optimizers_);
 }
 
-PrivateState NeuralClient::model() const {
-  PrivateState state("neural_cf");
-  state.set_number("num_layers", static_cast<double>(model_.parameters.network.size()));
-  visit_tables([&](const std::string& name, const Matrix& table) { state.set(name, table); },
-               model_.parameters);
-  return state;
-}
+PrivateState NeuralClient::model() const { return to_state(model_); }
 
 PrivateState NeuralClient::save() const {
   PrivateState state = model();

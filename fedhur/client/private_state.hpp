@@ -2,11 +2,9 @@
 // Message.
 #pragma once
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "fedhur/base/named_arrays.hpp"
-#include "fedhur/model/recommender.hpp"
 
 namespace fedhur::client {
 class PrivateState {
@@ -37,7 +35,4 @@ class PrivateState {
   std::string kind_;
   NamedArrays arrays_;
 };
-
-// The recommender that Client::model() described. DataError for a kind nobody knows.
-[[nodiscard]] std::unique_ptr<model::Recommender> make_recommender(const PrivateState& model);
 }  // namespace fedhur::client

@@ -100,12 +100,7 @@ class FedCaClient : public client::Client {
   }
 
   [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
-  [[nodiscard]] PrivateState model() const override {
-    PrivateState state("matrix_factorization");
-    state.set("user_vectors", model_.user_vectors);
-    state.set("item_embeddings", Array(model_.item_embeddings));
-    return state;
-  }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
   [[nodiscard]] PrivateState save() const override {
     PrivateState state = model();
     user_optimizer_.save(state, "user");

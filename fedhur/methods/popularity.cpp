@@ -41,10 +41,7 @@ class PopularityClient : public client::Client {
 
   [[nodiscard]] const model::Recommender& recommender() const override { return item_scores_; }
   [[nodiscard]] client::PrivateState model() const override {
-    client::PrivateState state("item_scores");
-    state.set_number("num_users", static_cast<double>(item_scores_.num_users()));
-    state.set("scores", Matrix(item_scores_.scores()));
-    return state;
+    return client::to_state(item_scores_);
   }
   [[nodiscard]] client::PrivateState save() const override { return model(); }
   void restore(const client::PrivateState& state) override { set_scores(state.matrix("scores")); }
