@@ -47,9 +47,9 @@ class MortalSite : public TaskJournal {
       Saved& saved = disk_[i];
       if (!saved.state.empty()) {
         ByteReader reader(saved.state);
-        run_->clients[i]->inner().restore(client::PrivateState::read(reader, nullptr));
+        run_->clients[i].half().restore(client::PrivateState::read(reader, nullptr));
       }
-      mortals_.push_back(std::make_unique<Mortal>(*this, *run_->clients[i]));
+      mortals_.push_back(std::make_unique<Mortal>(*this, run_->clients[i]));
       hosted.push_back({client_id(ids_[i]), mortals_.back().get(), saved.answered});
     }
     site_ = std::make_unique<Site>(hosted, run_->executor, run_->config.wire.format, this);

@@ -39,7 +39,7 @@ class Sites {
     for (const auto& own : clients) {
       std::vector<HostedClient> hosted;
       for (const Index client : own) {
-        hosted.push_back({client_id(client), run.clients[static_cast<std::size_t>(client)].get()});
+        hosted.push_back({client_id(client), &run.clients[static_cast<std::size_t>(client)]});
       }
       executors_.push_back(std::make_unique<Executor>(1 + std::ssize(own) % 2));
       sites_.push_back(std::make_unique<Site>(hosted, *executors_.back(), run.config.wire.format));
