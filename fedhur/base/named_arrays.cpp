@@ -63,8 +63,8 @@ const Shared<Matrix>& NamedArrays::shared_matrix(std::string_view name) const {
 const MatrixOf<double>& NamedArrays::doubles(std::string_view name) const {
   return *get<MatrixOf<double>>(name);
 }
-const MatrixOf<std::int32_t>& NamedArrays::integers(std::string_view name) const {
-  return *get<MatrixOf<std::int32_t>>(name);
+const Shared<MatrixOf<std::int32_t>>& NamedArrays::shared_integers(std::string_view name) const {
+  return get<MatrixOf<std::int32_t>>(name);
 }
 
 double NamedArrays::number(std::string_view name) const {

@@ -34,7 +34,10 @@ class NamedArrays {
   [[nodiscard]] const Matrix& matrix(std::string_view name) const { return *shared_matrix(name); }
   [[nodiscard]] const Shared<Matrix>& shared_matrix(std::string_view name) const;
   [[nodiscard]] const MatrixOf<double>& doubles(std::string_view name) const;
-  [[nodiscard]] const MatrixOf<std::int32_t>& integers(std::string_view name) const;
+  [[nodiscard]] const MatrixOf<std::int32_t>& integers(std::string_view name) const {
+    return *shared_integers(name);
+  }
+  [[nodiscard]] const Shared<MatrixOf<std::int32_t>>& shared_integers(std::string_view name) const;
   [[nodiscard]] double number(std::string_view name) const;  // a 1 x 1 matrix of doubles
   // As shared_matrix(), and ProtocolError unless it has this shape (and only finite values).
   [[nodiscard]] const Shared<Matrix>& shaped_matrix(std::string_view name, Index rows,

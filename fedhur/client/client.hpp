@@ -16,15 +16,29 @@ struct ClientContext {  // what every client is made from
   Rng rng{0};  // of the whole experiment: draw from streams keyed by `id`
 };
 
-class Client : public federation::ClientMethod {
+// What a client trains and recommends with.
+class Training {
  public:
-  // The state it recommends with now.
+  virtual ~Training() = default;
+  // As it is now.
   [[nodiscard]] virtual const model::Recommender& recommender() const = 0;
   // The same as a value: to_state().
   [[nodiscard]] virtual PrivateState model() const = 0;
   // Everything the next round needs from this client, and back.
   [[nodiscard]] virtual PrivateState save() const = 0;
   virtual void restore(const PrivateState& state) = 0;
+};
+
+// A training, and what the method answers with it.
+class Client : public federation::ClientMethod {
+ public:
+  [[nodiscard]] const model::Recommender& recommender() { return training().recommender(); }
+  [[nodiscard]] PrivateState model() { return training().model(); }
+  [[nodiscard]] PrivateState save() { return training().save(); }
+  void restore(const PrivateState& state) { training().restore(state); }
+
+ private:
+  [[nodiscard]] virtual Training& training() = 0;
 };
 
 // ProtocolError for a request of a kind that the method does not know.

@@ -21,22 +21,22 @@ void read_settings(ConfigTable& table, LocalTrainingConfig& config);
 
 // A client's matrix factorisation with its optimiser, which lasts over rounds: replacing the item
 // embeddings leaves the moments alone.
-class LocalTraining {
+class LocalTraining : public Training {
  public:
   LocalTraining(const LocalTrainingConfig& config, ClientContext context);
 
   TrainingLoss train(Round round);  // Eq. (local_training)
 
-  [[nodiscard]] const model::Recommender& recommender() const { return model_; }
+  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
   void set_item_embeddings(Shared<Matrix> embeddings);
   void draw_item_embeddings();  // this client's own start, shared with nobody
   [[nodiscard]] Index num_interactions() const { return context_.train.size(); }
   [[nodiscard]] Index num_items() const { return context_.num_items; }
 
-  [[nodiscard]] PrivateState model() const;
-  [[nodiscard]] PrivateState save() const;
-  void restore(const PrivateState& state);
+  [[nodiscard]] PrivateState model() const override;
+  [[nodiscard]] PrivateState save() const override;
+  void restore(const PrivateState& state) override;
 
  private:
   LocalTrainingConfig config_;

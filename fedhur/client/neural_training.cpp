@@ -27,18 +27,18 @@ void read_hidden_widths(ConfigTable& table, std::vector<Index>& widths) {
   }
 }
 
-NeuralClient::NeuralClient(const PointwiseConfig& config, model::NeuralParameters start)
+NeuralTraining::NeuralTraining(const PointwiseConfig& config, model::NeuralParameters start)
     : model_(as_model(std::move(start))),
       optimizers_(model_.parameters.map([&](const Matrix& table) {
         return PointwiseOptimizer(config, table.rows(), table.cols());
       })) {}
 
-void NeuralClient::begin_round() {
+void NeuralTraining::begin_round() {
   visit_tables([](const std::string& /*name*/, PointwiseOptimizer& own) { own.begin_round(); },
                optimizers_);
 }
 
-void NeuralClient::step(model::NeuralGradient& gradient, const Rates& rates) {
+void NeuralTraining::step(model::NeuralGradient& gradient, const Rates& rates) {
   const auto at = [](Real rate) {
     return [rate](const std::string& /*name*/, Matrix& table, linalg::RowGradient& own,
                   PointwiseOptimizer& optimizer) {
@@ -51,9 +51,9 @@ void NeuralClient::step(model::NeuralGradient& gradient, const Rates& rates) {
   visit_weights(at(rates.weights), parameters(), gradient, optimizers_);
 }
 
-PrivateState NeuralClient::model() const { return to_state(model_); }
+PrivateState NeuralTraining::model() const { return to_state(model_); }
 
-PrivateState NeuralClient::save() const {
+PrivateState NeuralTraining::save() const {
   PrivateState state = model();
   visit_tables(
       [&](const std::string& name, const PointwiseOptimizer& own) { own.save(state, name); },
@@ -61,7 +61,7 @@ PrivateState NeuralClient::save() const {
   return state;
 }
 
-void NeuralClient::restore(const PrivateState& state) {
+void NeuralTraining::restore(const PrivateState& state) {
   visit_tables([&](const std::string& name, Matrix& table) { table = state.matrix(name); },
                parameters());
   visit_tables([&](const std::string& name, PointwiseOptimizer& own) { own.restore(state, name); },

@@ -1,5 +1,4 @@
-// The client half of every method whose model is neural collaborative filtering: parameters, and an
-// optimiser for each of them. What is left to the method is answer().
+// Training of neural collaborative filtering: parameters, and an optimiser for each of them.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,17 +10,16 @@ namespace fedhur::client {
 // `model.hidden`: the widths of hidden layers.
 void read_hidden_widths(ConfigTable& table, std::vector<Index>& widths);
 
-class NeuralClient : public Client {
+class NeuralTraining : public Training {
  public:
   // Of the configuration it uses what concerns optimisers.
-  NeuralClient(const PointwiseConfig& config, model::NeuralParameters start);
+  NeuralTraining(const PointwiseConfig& config, model::NeuralParameters start);
 
   [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
   [[nodiscard]] PrivateState model() const override;
   [[nodiscard]] PrivateState save() const override;
   void restore(const PrivateState& state) override;
 
- protected:
   struct Rates {  // of learning
     Real users = 0;
     Real items = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::client {
 using model::LabelledPair;
@@ -68,6 +69,21 @@ Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& con
   const Rng rng = private_stream(config, context, purpose);
   if (config.private_init == PrivateInit::independent) return draw(num_rows, rng);
   return draw(1, rng).replicate(num_rows, 1);
+}
+
+model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
+                              const ClientContext& context) {
+  model::LinearHeads model;
+  model.users = context.train.num_users();
+  const Real limit = 1 / std::sqrt(static_cast<Real>(config.embedding_dim));
+  model.heads = draw_private_rows(
+      config, context, Draw::layer_init, owner == model::HeadOwner::client ? 1 : model.users,
+      [&](Index rows, Rng rng) {
+        return uniform_matrix(rows, config.embedding_dim + 1, limit, rng);
+      });
+  model.item_embeddings =
+      std::make_shared<const Matrix>(Matrix::Zero(context.num_items, config.embedding_dim));
+  return model;
 }
 
 double add_anchor_gradient(const Matrix& table, const Matrix& anchor, Real strength,

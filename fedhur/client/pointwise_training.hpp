@@ -7,6 +7,7 @@
 #include "fedhur/client/client.hpp"
 #include "fedhur/client/training.hpp"
 #include "fedhur/linalg/adam.hpp"
+#include "fedhur/model/linear_heads.hpp"
 #include "fedhur/model/training_samples.hpp"
 
 namespace fedhur::client {
@@ -49,6 +50,10 @@ TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext&
 [[nodiscard]] Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& context,
                                        Draw purpose, Index num_rows,
                                        const std::function<Matrix(Index, Rng)>& draw);
+
+// Heads as dense layers begin, weights and bias alike; the item embeddings are zeros.
+[[nodiscard]] model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
+                                            const ClientContext& context);
 
 // A pull towards a table that the server made: strength * mean of (table - anchor)^2 over all
 // entries. Returns it and adds its gradient, which reaches every row.

@@ -135,7 +135,7 @@ ExperimentConfig read_experiment_config(ConfigTable& table) {
   const methods::Method method = methods::find_method(config.method);
   config.data = read_data_config(table);
   config.configured_method = method.configure(table);
-  methods::read_settings(table, config.wire);
+  client::read_settings(table, config.wire);
   evaluate::read_settings(table, config.evaluation);
   read_stop_settings(table, config.stop);
   ConfigSection checkpoint(table, "checkpoint");

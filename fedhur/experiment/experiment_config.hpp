@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fedhur/base/config_table.hpp"
+#include "fedhur/client/upload.hpp"
 #include "fedhur/data/client_partition.hpp"
 #include "fedhur/data/filter.hpp"
 #include "fedhur/data/load.hpp"
@@ -14,7 +15,6 @@
 #include "fedhur/data/synthetic.hpp"
 #include "fedhur/evaluate/evaluation.hpp"
 #include "fedhur/experiment/federation_config.hpp"
-#include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 
 namespace fedhur::experiment {
@@ -52,7 +52,7 @@ struct ExperimentConfig {
   StopConfig stop;
   CheckpointConfig checkpoint;
   std::optional<FederationConfig> federation;  // of a run whose clients are elsewhere
-  methods::WireConfig wire;  // the rank is read by every method that uploads item embeddings
+  client::UploadConfig wire;  // the rank is read by every method that uploads item embeddings
   methods::ConfiguredMethod configured_method;
 };
 

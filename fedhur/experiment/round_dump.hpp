@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "fedhur/experiment/party.hpp"
+#include "fedhur/methods/fedhur_round.hpp"
 
 namespace fedhur::experiment {
 struct DumpConfig {
@@ -17,8 +18,9 @@ void check_dump(const DumpConfig& dump, const ExperimentConfig& config);
 // ConfigError if files cannot be made in it.
 void create_folder(const DumpConfig& dump);
 
-// Writes what a server half shows of the round.
-[[nodiscard]] methods::RoundWatcher make_watcher(const DumpConfig& dump);
+// Writes the round when the server half shows it.
+[[nodiscard]] methods::RoundWatcher make_watcher(const DumpConfig& dump,
+                                                 const ExperimentConfig& config, Index num_clients);
 // The clients' item embeddings after the round.
 void dump_fine_tuned(const DumpConfig& dump, const Party& party);
 }  // namespace fedhur::experiment

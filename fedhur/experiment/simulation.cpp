@@ -26,7 +26,7 @@ Simulation::Simulation(ExperimentConfig experiment_config, PreparedData prepared
       party(config, data::distribute(dataset, prepared.parts, prepared.user_clients),
             dataset.num_items(), executor, {},
             std::make_shared<const evaluate::ItemBins>(evaluate::bin_items(train_counts))) {
-  if (dump) watcher = make_watcher(*dump);
+  if (dump) watcher = make_watcher(*dump, config, num_clients());
   server = make_server(config, num_clients(), dataset.num_items(), executor,
                        watcher ? &*watcher : nullptr);
 }

@@ -72,9 +72,9 @@ HierarchyTable to_table(const ItemHierarchy& hierarchy) {
   return table;
 }
 
-ItemHierarchy from_table(const HierarchyTable& table) {
-  const Index num_items = table.members.rows();
-  const Index num_levels = table.members.cols() + (table.ends_with_items ? 1 : 0);
+ItemHierarchy from_table(const MatrixOf<std::int32_t>& members, bool ends_with_items) {
+  const Index num_items = members.rows();
+  const Index num_levels = members.cols() + (ends_with_items ? 1 : 0);
   if (num_items < 1 || num_levels < 1) throw ProtocolError("the item hierarchy is empty");
   ItemHierarchy hierarchy{.num_items = num_items, .scopes = {}};
   std::vector<Index> all(static_cast<std::size_t>(num_items));
@@ -82,9 +82,9 @@ ItemHierarchy from_table(const HierarchyTable& table) {
   Index first_of_level = 0;
   for (Index level = 0; level < num_levels; ++level) {
     const auto divide_items = [&](Scope scope, std::span<const Index> items) {
-      if (level < table.members.cols()) {
+      if (level < members.cols()) {
         return divide(std::move(scope), items,
-                      [&](Index item) { return Index{table.members(item, level)}; });
+                      [&](Index item) { return Index{members(item, level)}; });
       }
       scope.items.assign(items.begin(), items.end());
       scope.offsets.resize(items.size() + 1);
@@ -115,7 +115,7 @@ ItemHierarchy from_table(const HierarchyTable& table) {
 }
 
 ItemHierarchy hierarchy_of_items(Index num_items) {
-  return from_table({.members = MatrixOf<std::int32_t>(num_items, 0), .ends_with_items = true});
+  return from_table(MatrixOf<std::int32_t>(num_items, 0), true);
 }
 
 Matrix average_groups(ConstMatrixRef item_embeddings, const Scope& scope) {

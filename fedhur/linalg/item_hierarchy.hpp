@@ -48,7 +48,10 @@ struct HierarchyTable {
 [[nodiscard]] HierarchyTable to_table(const ItemHierarchy& hierarchy);
 // ProtocolError unless the table describes a hierarchy: in every scope, members 0 to m - 1 with an
 // item each.
-[[nodiscard]] ItemHierarchy from_table(const HierarchyTable& table);
+[[nodiscard]] ItemHierarchy from_table(const MatrixOf<std::int32_t>& members, bool ends_with_items);
+[[nodiscard]] inline ItemHierarchy from_table(const HierarchyTable& table) {
+  return from_table(table.members, table.ends_with_items);
+}
 
 // One level: the only scope, whose members are all items.
 [[nodiscard]] ItemHierarchy hierarchy_of_items(Index num_items);

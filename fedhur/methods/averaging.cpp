@@ -16,7 +16,7 @@ Matrix train_and_average(const AveragingConfig& config, const ServerContext& con
                                       if (is_weighed) check_data_size(upload);
                                     });
   notes.loss = mean_loss(answers);
-  const UploadReader reader(answers, config.upload, *context.executor, notes);
+  const UploadReader reader(answers, config.limits, *context.executor, notes);
   const server::Uploads uploads = reader.item_embeddings(context.num_items, config.embedding_dim);
   return is_weighed ? server::average_embeddings(uploads, reader.data_weights(), *context.executor)
                     : server::average_embeddings(uploads, *context.executor);

@@ -16,7 +16,7 @@ struct AveragingConfig {
   Index embedding_dim = 0;
   Real init_std = 0;
   AverageWeights weights = AverageWeights::uniform;
-  UploadConfig upload;
+  UploadLimits limits;
 };
 
 // Asks all clients to train and gives the average of what they upload, sum_k weight_k E_k, added in

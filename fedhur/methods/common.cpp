@@ -1,18 +1,8 @@
 #include "fedhur/methods/common.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::methods {
-void read_settings(ConfigTable& table, WireConfig& config) {
-  ConfigSection wire(table, "wire");
-  wire.read("precision", config.format.precision);
-  wire.read("rank", config.rank);
-  wire.require(config.rank >= 0, "rank", "a number of 0 or more");
-}
-
 message::Message reply_to(const message::Message& request) {
   return {.kind = request.kind, .round = request.round, .arrays = {}};
 }
@@ -42,17 +32,5 @@ double mean_loss(const std::vector<federation::Answer>& answers) {
     num_samples += answer.message.arrays.number("num_samples");
   }
   return num_samples > 0.0 ? sum / num_samples : 0.0;
-}
-
-Shared<Matrix> add_laplace_noise(const Shared<Matrix>& table, Real scale, Rng rng) {
-  if (scale == 0.0F) return table;
-  Matrix noisy = *table;
-  for (Index i = 0; i < noisy.size(); ++i) {
-    const double u = rng.uniform() - 0.5;
-    // u may be -0.5 itself, the logarithm must not be that of zero.
-    const double magnitude = -std::log(std::max(1.0 - 2.0 * std::abs(u), 0x1p-53));
-    noisy.data()[i] += scale * static_cast<Real>(u < 0.0 ? -magnitude : magnitude);
-  }
-  return std::make_shared<const Matrix>(std::move(noisy));
 }
 }  // namespace fedhur::methods

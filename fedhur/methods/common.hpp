@@ -3,18 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "fedhur/client/local_training.hpp"
+#include "fedhur/client/training.hpp"
 #include "fedhur/federation/federation.hpp"
-#include "fedhur/message/wire_format.hpp"
 #include "fedhur/methods/method.hpp"
 
 namespace fedhur::methods {
-struct WireConfig {
-  message::WireFormat format;  // of every message, both ways
-  Index rank = 0;              // w of uploaded item embeddings; 0 sends them as they are
-};
-void read_settings(ConfigTable& table, WireConfig& config);
-
 [[nodiscard]] message::Message reply_to(const message::Message& request);
 
 // The random item embeddings that all clients start from, and "start" with them.
@@ -40,7 +33,4 @@ template <class Put>
 // A training loss as part of a reply, and the mean over all replies that passed check_loss().
 void put_loss(message::Message& reply, const client::TrainingLoss& loss);
 [[nodiscard]] double mean_loss(const std::vector<federation::Answer>& answers);
-
-// A table with Laplace noise of this scale on every number; the same table if the scale is 0.
-[[nodiscard]] Shared<Matrix> add_laplace_noise(const Shared<Matrix>& table, Real scale, Rng rng);
 }  // namespace fedhur::methods

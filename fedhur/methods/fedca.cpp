@@ -33,8 +33,8 @@ struct FedCaConfig {
   Index principal_directions = 4;  // kappa
   double participation = 1.0;      // r, share of the clients that take part in a round
   Real own_share = 0.5F;           // eta, what a client keeps of its table beside the mixture
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 
 void read_settings(ConfigTable& table, FedCaConfig& config) {
@@ -59,14 +59,14 @@ void read_settings(ConfigTable& table, FedCaConfig& config) {
   aggregation.read("own_share", config.own_share);
   aggregation.require(config.own_share >= 0 && config.own_share <= 1, "own_share",
                       "a number from 0 to 1");
-  read_norm_cap(table, config.upload);
-  read_size_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_size_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
-class FedCaClient : public client::Client {
+class FedCaTraining : public client::Training {
  public:
-  FedCaClient(const FedCaConfig& config, client::ClientContext context)
+  FedCaTraining(const FedCaConfig& config, client::ClientContext context)
       : config_(config),
         context_(std::move(context)),
         user_optimizer_(config.training, context_.train.num_users(), dim()),
@@ -80,42 +80,10 @@ class FedCaClient : public client::Client {
         std::make_shared<const Matrix>(Matrix::Zero(context_.num_items, dim()));
   }
 
-  Message answer(const Message& request) override {
-    Message reply = reply_to(request);
-    if (request.kind == "start") {
-      model_.item_embeddings =
-          request.arrays.finite_matrix("item_embeddings", context_.num_items, dim());
-    } else if (request.kind == "train") {
-      Eigen::VectorXd occurrences = Eigen::VectorXd::Zero(context_.num_items);
-      put_loss(reply, train(request.round, occurrences));
-      put_item_embeddings(reply, model_.item_embeddings, config_.wire.rank);
-      reply.arrays.set("sample_basis", sample_basis(occurrences));
-      reply.arrays.set_number("num_interactions", static_cast<double>(context_.train.size()));
-    } else if (request.kind == "mix") {
-      mix(*request.arrays.finite_matrix("mixture", context_.num_items, dim()));
-    } else {
-      client::refuse(request);
-    }
-    return reply;
-  }
-
-  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
-  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
-  [[nodiscard]] PrivateState save() const override {
-    PrivateState state = model();
-    user_optimizer_.save(state, "user");
-    item_optimizer_.save(state, "item");
-    return state;
-  }
-  void restore(const PrivateState& state) override {
-    model_.user_vectors = state.matrix("user_vectors");
-    model_.item_embeddings = state.shared_matrix("item_embeddings");
-    user_optimizer_.restore(state, "user");
-    item_optimizer_.restore(state, "item");
-  }
-
- private:
   [[nodiscard]] Index dim() const { return config_.training.embedding_dim; }
+  [[nodiscard]] const client::ClientContext& context() const { return context_; }
+  [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
+  void set_item_embeddings(Shared<Matrix> table) { model_.item_embeddings = std::move(table); }
 
   // Counts how often each item is trained on, in all epochs: its share is that of one epoch.
   client::TrainingLoss train(Round round, Eigen::VectorXd& occurrences) {
@@ -156,11 +124,60 @@ class FedCaClient : public client::Client {
         std::make_shared<const Matrix>(eta * *model_.item_embeddings + (1 - eta) * mixture);
   }
 
+  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state = model();
+    user_optimizer_.save(state, "user");
+    item_optimizer_.save(state, "item");
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    model_.user_vectors = state.matrix("user_vectors");
+    model_.item_embeddings = state.shared_matrix("item_embeddings");
+    user_optimizer_.restore(state, "user");
+    item_optimizer_.restore(state, "item");
+  }
+
+ private:
   FedCaConfig config_;
   client::ClientContext context_;
   model::MatrixFactorization model_;
   client::PointwiseOptimizer user_optimizer_;
   client::PointwiseOptimizer item_optimizer_;
+};
+
+class FedCaClient : public client::Client {
+ public:
+  FedCaClient(const FedCaConfig& config, const client::ClientContext& context)
+      : training_(config, context), upload_(config.upload, context) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    const client::ClientContext& context = training_.context();
+    const auto read = [&](const char* name) {
+      return request.arrays.finite_matrix(name, context.num_items, training_.dim());
+    };
+    if (request.kind == "start") {
+      training_.set_item_embeddings(read("item_embeddings"));
+    } else if (request.kind == "train") {
+      Eigen::VectorXd occurrences = Eigen::VectorXd::Zero(context.num_items);
+      put_loss(reply, training_.train(request.round, occurrences));
+      upload_.put(training_.item_embeddings(), reply);
+      reply.arrays.set("sample_basis", training_.sample_basis(occurrences));
+      reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
+    } else if (request.kind == "mix") {
+      training_.mix(*read("mixture"));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  FedCaTraining training_;
+  client::UploadStage upload_;
 };
 
 // At most `most` independent directions of that length; none is allowed. Leading ones are
@@ -196,7 +213,7 @@ class FedCaServer : public federation::ServerMethod {
     notes.loss = mean_loss(answers);
 
     const Executor& executor = *context_.executor;
-    const UploadReader reader(answers, config_.upload, executor, notes);
+    const UploadReader reader(answers, config_.limits, executor, notes);
     const server::Uploads tables =
         reader.item_embeddings(context_.num_items, config_.training.embedding_dim);
     const std::vector<double> data_sizes = reader.data_sizes();

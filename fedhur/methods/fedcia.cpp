@@ -1,45 +1,45 @@
 // FedCIA: clients keep an embedding space of their own and agree on item-item filters. The server
 // averages the filters; each client fits its embeddings to the average.
-#include "fedhur/methods/common.hpp"
-#include "fedhur/methods/filter_round.hpp"
+#include "fedhur/methods/fedhur_round.hpp"
 
 namespace fedhur::methods {
 namespace {
 using message::Message;
 
-class FedCiaClient : public FilterClient {
+class FedCiaClient : public client::Client {
  public:
-  using FilterClient::FilterClient;
+  FedCiaClient(const FilterMethodConfig& config, const client::ClientContext& context)
+      : filtered_(config, context) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (filtered_.answer(request, reply)) return reply;
+    if (request.kind != "finetune") client::refuse(request);
+    filtered_.finetune(linalg::filter_of_factor(filtered_.read_factor(request)));
+    return reply;
+  }
 
  private:
-  void follow(const Message& request, Message& /*reply*/) override {
-    if (request.kind != "finetune") client::refuse(request);
-    finetune(linalg::filter_of_factor(read_factor(request)));
-  }
+  [[nodiscard]] client::Training& training() override { return filtered_.training(); }
+  FilterTraining filtered_;
 };
 
 class FedCiaServer : public federation::ServerMethod {
  public:
   FedCiaServer(const FilterMethodConfig& config, const ServerContext& context)
-      : rounds_(config, context) {}
+      : config_(config), context_(context), rounds_(config, context) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
-    federation::RoundNotes notes;
-    const Participants participants = rounds_.train(round, federation, notes);
-
-    const server::GlobalFilter& filter = rounds_.update_filter(participants.uploads);
-    Message request{.kind = "finetune", .round = round, .arrays = {}};
-    request.arrays.set("global_factor", filter.factor());
-    notes.numbers["trace_kept"] = filter.trace_kept;
-    if (const RoundWatcher* watcher = rounds_.watcher(round)) {
-      rounds_.show(*watcher, participants);
-      watcher->show_json("config",
-                         "{\n" + rounds_.describe("fedcia", round, participants) + "\n}\n");
-    }
-
+    FedHurRound now;
+    now.trained = rounds_.run(round, federation);
+    now.config.common = config_;
+    now.config.retrieval.relation = server::Relation::none;
+    if (context_.watches(round)) context_.watcher->show(now);
     // The filter is good for everybody, whoever took part in it.
+    Message request{.kind = "finetune", .round = round, .arrays = {}};
+    request.arrays.set("global_factor", Array(now.trained.global_factor));
     tell_all(federation, std::move(request));
-    return notes;
+    return now.trained.notes;
   }
 
   [[nodiscard]] NamedArrays save() const override {
@@ -50,6 +50,8 @@ class FedCiaServer : public federation::ServerMethod {
   void restore(const NamedArrays& state) override { rounds_.restore(state); }
 
  private:
+  FilterMethodConfig config_;
+  ServerContext context_;
   FilterRounds rounds_;
 };
 }  // namespace

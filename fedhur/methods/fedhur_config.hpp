@@ -3,16 +3,12 @@
 #include "fedhur/client/utility_query.hpp"
 #include "fedhur/methods/filter_round.hpp"
 #include "fedhur/server/item_groups.hpp"
-#include "fedhur/server/retrieval.hpp"
+#include "fedhur/server/personalization.hpp"
 
 namespace fedhur::methods {
 enum class Structure : std::uint8_t {
   single,        // one scope whose members are all items
   hierarchical,  // item groups from coarse to fine
-};
-enum class Coarse : std::uint8_t {
-  filters,     // the coarsest level mixes filters, as all others do
-  parameters,  // it averages parameters by the weights: the paper's shortcut for large catalogues
 };
 
 struct FedHurConfig {
@@ -23,7 +19,7 @@ struct FedHurConfig {
                                              // Structure::single
   Real single_weight = 1.0F;                 // beta of Structure::single
   Real decay = 1.0F;                         // factor per round on all these weights
-  Coarse coarse = Coarse::filters;
+  server::Coarse coarse = server::Coarse::filters;
   client::QueryConfig query;
   server::RetrievalConfig retrieval;
   server::ScorerConfig scorer;
@@ -43,10 +39,4 @@ struct fedhur::EnumNames<fedhur::methods::Structure> {
   using enum fedhur::methods::Structure;
   static constexpr std::array<std::pair<std::string_view, methods::Structure>, 2> names = {
       {{"single", single}, {"hierarchical", hierarchical}}};
-};
-template <>
-struct fedhur::EnumNames<fedhur::methods::Coarse> {
-  using enum fedhur::methods::Coarse;
-  static constexpr std::array<std::pair<std::string_view, methods::Coarse>, 2> names = {
-      {{"filters", filters}, {"parameters", parameters}}};
 };

@@ -1,31 +1,34 @@
 // What crosses between the halves of FedHUR after the uploads.
 #pragma once
-#include <optional>
-
-#include "fedhur/linalg/item_filter.hpp"
-#include "fedhur/linalg/relation_filter.hpp"
-#include "fedhur/methods/fedhur_config.hpp"
+#include "fedhur/linalg/personalized_filter.hpp"
+#include "fedhur/methods/fedhur_round.hpp"
 
 namespace fedhur::methods {
-// What a client needs to form its queries, and later its filter. Filters of scopes of items are
-// rebuilt from the global factor; only those of groups are sent.
+// "query": S_g, and with relations the item groups and their global filters. Filters of scopes of
+// items are not sent: the clients rebuild them from the global factor.
+[[nodiscard]] message::Message make_query_request(const FedHurRound& now);
+
+// What a client is told by it.
 struct Guidance {
-  linalg::ItemFilter global_filter;
-  std::shared_ptr<const linalg::ItemHierarchy> hierarchy;  // null without relations
-  std::vector<linalg::RelationFilter> filters;             // F_g by scope, for queries alone
+  Round round = 0;
+  linalg::ItemFilter global_filter{};       // S_g
+  Shared<MatrixOf<std::int32_t>> groups{};  // the hierarchy as it came; null without relations
+  bool ends_with_items = false;
+  [[nodiscard]] Shared<linalg::ItemHierarchy> build_hierarchy() const;
+};
+// What it forms its queries with.
+struct ScopeFilters {
+  std::vector<linalg::RelationFilter> filters;  // F_g by scope
   std::vector<double> spectral_norms;
 };
-enum class Purpose : std::uint8_t { query, finetune };  // the latter needs no filters of scopes
-
-void put_guidance(message::Message& request, const FedHurConfig& config,
-                  const Matrix& global_factor, const linalg::ItemHierarchy& hierarchy,
-                  const std::vector<linalg::RelationFilter>& filters,
-                  const std::vector<double>& spectral_norms);
-// ProtocolError unless it is what put_guidance() writes.
+// Both: ProtocolError unless it is what make_query_request() writes.
 [[nodiscard]] Guidance read_guidance(const message::Message& request, const FedHurConfig& config,
-                                     Index num_items, Purpose purpose = Purpose::query);
+                                     Index num_items);
+[[nodiscard]] ScopeFilters read_scope_filters(const message::Message& request,
+                                              const FedHurConfig& config, const Guidance& guidance,
+                                              const linalg::ItemHierarchy& hierarchy);
 
-// Eq. (personalized_filter): S_g plus the weighted residuals of the request.
+// "finetune": S~_k of the residuals in it. ProtocolError unless they fit what the client was told.
 [[nodiscard]] linalg::ItemFilter read_personalized_filter(const message::Message& request,
                                                           const FedHurConfig& config,
                                                           const Guidance& guidance);

@@ -1,6 +1,6 @@
 // FedMF: clients train matrix factorisation on their rows, the server averages the item embeddings
 // by data size.
-#include "fedhur/client/training_client.hpp"
+#include "fedhur/client/local_training.hpp"
 #include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {
@@ -10,31 +10,31 @@ using message::Message;
 
 struct FedMfConfig {
   LocalTrainingConfig training;
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 void read_settings(ConfigTable& table, FedMfConfig& config) {
   read_settings(table, config.training);
-  read_norm_cap(table, config.upload);
-  read_size_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_size_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
-class FedMfClient : public client::TrainingClient {
+class FedMfClient : public client::Client {
  public:
-  FedMfClient(const FedMfConfig& config, client::ClientContext context)
-      : TrainingClient(config.training, std::move(context)), config_(config) {}
+  FedMfClient(const FedMfConfig& config, const client::ClientContext& context)
+      : config_(config), training_(config.training, context), upload_(config.upload, context) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
     if (request.kind == "train") {
-      put_loss(reply, training().train(request.round));
-      put_item_embeddings(reply, training().item_embeddings(), config_.wire.rank);
+      put_loss(reply, training_.train(request.round));
+      upload_.put(training_.item_embeddings(), reply);
       reply.arrays.set_number("num_interactions",
-                              static_cast<double>(training().num_interactions()));
+                              static_cast<double>(training_.num_interactions()));
     } else if (request.kind == "update") {
-      training().set_item_embeddings(request.arrays.finite_matrix(
-          "item_embeddings", training().num_items(), config_.training.embedding_dim));
+      training_.set_item_embeddings(request.arrays.finite_matrix(
+          "item_embeddings", training_.num_items(), config_.training.embedding_dim));
     } else {
       client::refuse(request);
     }
@@ -42,7 +42,10 @@ class FedMfClient : public client::TrainingClient {
   }
 
  private:
+  [[nodiscard]] client::Training& training() override { return training_; }
   FedMfConfig config_;
+  client::LocalTraining training_;
+  client::UploadStage upload_;
 };
 
 class FedMfServer : public AveragingServer {
@@ -51,7 +54,7 @@ class FedMfServer : public AveragingServer {
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
                          .weights = AverageWeights::data,
-                         .upload = config.upload},
+                         .limits = config.limits},
                         context) {}
 };
 }  // namespace

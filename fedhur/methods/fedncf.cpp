@@ -51,8 +51,8 @@ struct FedNcfConfig {
   Resample resample = Resample::round;  // a set that is never renewed is learned by heart
   std::vector<Index> hidden = {32};     // widths of the hidden layers
   ItemRows item_rows = ItemRows::all;
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 
 void read_settings(ConfigTable& table, FedNcfConfig& config) {
@@ -64,9 +64,9 @@ void read_settings(ConfigTable& table, FedNcfConfig& config) {
   train.read("decay", config.decay);
   train.read("resample", config.resample);
   ConfigSection(table, "average").read("item_rows", config.item_rows);
-  read_norm_cap(table, config.upload);
-  read_size_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_size_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
 client::PointwiseConfig optimizer_config(const FedNcfConfig& config) {
@@ -118,12 +118,13 @@ std::vector<LabelledPair> label(std::span<const Triple> triples) {
   return pairs;
 }
 
-class FedNcfClient : public client::NeuralClient {
+class FedNcfClient : public client::Client {
  public:
   FedNcfClient(const FedNcfConfig& config, client::ClientContext context)
-      : NeuralClient(optimizer_config(config), draw_start(config, context)),
-        config_(config),
-        context_(std::move(context)) {}
+      : config_(config),
+        context_(std::move(context)),
+        neural_(optimizer_config(config), draw_start(config, context_)),
+        upload_(config.upload, context_) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
@@ -138,15 +139,17 @@ class FedNcfClient : public client::NeuralClient {
   }
 
  private:
+  [[nodiscard]] client::Training& training() override { return neural_; }
   void train(Round round, Message& reply) {
-    begin_round();
-    model::NeuralGradient gradient = make_gradient(parameters());
+    NeuralParameters& parameters = neural_.parameters();
+    neural_.begin_round();
+    model::NeuralGradient gradient = make_gradient(parameters);
     Matrix touched = Matrix::Zero(context_.num_items, 1);
     const auto take_step = [&](std::span<const Triple> triples, Real rate) {
       const std::vector<LabelledPair> batch = label(triples);
       for (const LabelledPair& pair : batch) touched(pair.item, 0) = 1.0F;
-      const double sum = add_batch_gradient(parameters(), batch, gradient);
-      step(gradient, {.users = rate, .items = rate, .weights = rate});
+      const double sum = add_batch_gradient(parameters, batch, gradient);
+      neural_.step(gradient, {.users = rate, .items = rate, .weights = rate});
       return 0.5 * sum;  // a triple's loss is the mean of its two
     };
     put_loss(reply, train_on_triples({.batch_size = config_.training.batch_size,
@@ -154,14 +157,11 @@ class FedNcfClient : public client::NeuralClient {
                                       .resample = config_.resample,
                                       .rate = rate_in_round(config_.training, round)},
                                      context_, round, take_step));
-    const auto put = [&](const Matrix& table, const std::string& stem) {
-      put_item_embeddings(reply, std::make_shared<const Matrix>(table), config_.wire.rank, stem);
-    };
-    put(parameters().item_embeddings, "item");
-    put(parameters().gmf_item_embeddings, "gmf_item");
+    upload_.put(std::make_shared<const Matrix>(parameters.item_embeddings), reply, "item");
+    upload_.put(std::make_shared<const Matrix>(parameters.gmf_item_embeddings), reply, "gmf_item");
     visit_weights(
         [&](const std::string& name, const Matrix& table) { reply.arrays.set(name, table); },
-        parameters());
+        parameters);
     reply.arrays.set_number("num_interactions", static_cast<double>(context_.train.size()));
     if (config_.item_rows == ItemRows::touched) reply.arrays.set("touched", std::move(touched));
   }
@@ -170,12 +170,14 @@ class FedNcfClient : public client::NeuralClient {
     const auto read = [&](const std::string& name, Matrix& table) {
       table = *arrays.finite_matrix(name, table.rows(), table.cols());
     };
-    visit_item_tables(read, parameters());
-    visit_weights(read, parameters());
+    visit_item_tables(read, neural_.parameters());
+    visit_weights(read, neural_.parameters());
   }
 
   FedNcfConfig config_;
   client::ClientContext context_;
+  client::NeuralTraining neural_;
+  client::UploadStage upload_;
 };
 
 // Row by row over the clients that touched it; a row that nobody touched stays as it was.
@@ -260,7 +262,7 @@ class FedNcfServer : public federation::ServerMethod {
 
   void aggregate(const std::vector<Answer>& answers, federation::RoundNotes& notes) {
     const Executor& executor = *context_.executor;
-    const UploadReader reader(answers, config_.upload, executor, notes);
+    const UploadReader reader(answers, config_.limits, executor, notes);
     const std::vector<double> weights = reader.data_weights();
     const auto average_items = [&](Matrix& table, const std::string& stem) {
       const server::Uploads uploads = reader.item_embeddings(table.rows(), table.cols(), stem);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/client/head_training.hpp"
+#include "fedhur/client/pointwise_training.hpp"
 #include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {
@@ -21,8 +21,8 @@ struct FedRapConfig {
   // With sgd_original, where learning_rate is that of the heads:
   Real table_learning_rate = 200.0F;
   Real batch_decay = 0.95F;  // of all rates within a round
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 void read_settings(ConfigTable& table, FedRapConfig& config) {
   read_settings(table, config.training);
@@ -41,73 +41,49 @@ void read_settings(ConfigTable& table, FedRapConfig& config) {
   additive.require(config.loss.sparse >= 0 && std::isfinite(config.loss.sparse), "sparse",
                    "a number of 0 or more");
   additive.read("schedule", config.schedule);
-  read_norm_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
-class FedRapClient : public client::HeadClient {
+class FedRapTraining : public client::Training {
  public:
-  FedRapClient(const FedRapConfig& config, client::ClientContext context)
-      : HeadClient(config.training, config.head, std::move(context)),
-        config_(config),
-        personal_(normal_matrix(this->context().num_items, config.training.embedding_dim,
+  FedRapTraining(const FedRapConfig& config, client::ClientContext context)
+      : config_(config),
+        context_(std::move(context)),
+        model_(client::draw_heads(config.training, config.head, context_)),
+        personal_(normal_matrix(context_.num_items, config.training.embedding_dim,
                                 config.training.init_std,
-                                private_stream(config.training, this->context(), Draw::item_init))),
-        shared_(item_embeddings()),
+                                private_stream(config.training, context_, Draw::item_init))),
+        shared_(model_.item_embeddings),
+        head_optimizer_(config.training, model_.heads.rows(), model_.heads.cols()),
         personal_optimizer_(config.training, personal_.rows(), personal_.cols()),
         shared_optimizer_(config.training, personal_.rows(), personal_.cols()) {
     add_tables();
   }
 
-  Message answer(const Message& request) override {
-    Message reply = reply_to(request);
-    if (request.kind == "train") {
-      put_loss(reply, train(request.round));
-      put_item_embeddings(reply, shared_, config_.wire.rank);
-    } else if (request.kind == "update") {
-      shared_ = request.arrays.finite_matrix("item_embeddings", personal_.rows(), personal_.cols());
-      add_tables();
-    } else {
-      client::refuse(request);
-    }
-    return reply;
-  }
-
-  [[nodiscard]] PrivateState save() const override {
-    PrivateState state = HeadClient::save();
-    state.set("personal", personal_);
-    state.set("shared", Array(shared_));
-    personal_optimizer_.save(state, "personal");
-    shared_optimizer_.save(state, "shared");
-    return state;
-  }
-  void restore(const PrivateState& state) override {
-    HeadClient::restore(state);
-    personal_ = state.matrix("personal");
-    shared_ = state.shared_matrix("shared");
-    personal_optimizer_.restore(state, "personal");
-    shared_optimizer_.restore(state, "shared");
+  [[nodiscard]] const Shared<Matrix>& shared() const { return shared_; }
+  void set_shared(Shared<Matrix> shared) {
+    shared_ = std::move(shared);
     add_tables();
   }
 
- private:
   client::TrainingLoss train(Round round) {
-    head_optimizer().begin_round();
+    head_optimizer_.begin_round();
     personal_optimizer_.begin_round();
     shared_optimizer_.begin_round();
-    linalg::RowGradient of_heads = head_gradient();
-    linalg::RowGradient of_personal = item_gradient();
-    linalg::RowGradient of_shared = item_gradient();
+    linalg::RowGradient of_heads(model_.heads.rows(), model_.heads.cols());
+    linalg::RowGradient of_personal(personal_.rows(), personal_.cols());
+    linalg::RowGradient of_shared(personal_.rows(), personal_.cols());
     Matrix shared = *shared_;
     const double strength = strength_in_round(config_.schedule, round);
     const model::AdditiveLoss loss = {.apart = strength * config_.loss.apart,
                                       .sparse = strength * config_.loss.sparse};
     double decay = 1.0;  // of sgd_original
     const auto step = [&](std::span<const model::LabelledPair> batch, Real rate) {
-      const double sum = model::add_additive_gradients(heads(), personal_, shared, batch, loss,
+      const double sum = model::add_additive_gradients(model_.heads, personal_, shared, batch, loss,
                                                        of_heads, of_personal, of_shared);
       const Rates rates = rates_of(rate, decay);
-      head_optimizer().step(heads(), of_heads, rates.heads);
+      head_optimizer_.step(model_.heads, of_heads, rates.heads);
       personal_optimizer_.step(personal_, of_personal, rates.tables);
       shared_optimizer_.step(shared, of_shared, rates.tables);
       of_heads.clear();
@@ -116,12 +92,33 @@ class FedRapClient : public client::HeadClient {
       decay *= static_cast<double>(config_.batch_decay);
       return sum;
     };
-    const client::TrainingLoss total = train_pointwise(config_.training, context(), round, step);
-    shared_ = std::make_shared<const Matrix>(std::move(shared));
-    add_tables();
+    const client::TrainingLoss total = train_pointwise(config_.training, context_, round, step);
+    set_shared(std::make_shared<const Matrix>(std::move(shared)));
     return total;
   }
 
+  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state("linear_heads");
+    state.set("heads", model_.heads);
+    head_optimizer_.save(state, "head");
+    state.set("personal", personal_);
+    state.set("shared", Array(shared_));
+    personal_optimizer_.save(state, "personal");
+    shared_optimizer_.save(state, "shared");
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    model_.heads = state.matrix("heads");
+    head_optimizer_.restore(state, "head");
+    personal_ = state.matrix("personal");
+    personal_optimizer_.restore(state, "personal");
+    shared_optimizer_.restore(state, "shared");
+    set_shared(state.shared_matrix("shared"));
+  }
+
+ private:
   struct Rates {
     Real heads;
     Real tables;
@@ -133,13 +130,44 @@ class FedRapClient : public client::HeadClient {
             static_cast<Real>(lowered * static_cast<double>(config_.table_learning_rate))};
   }
 
-  void add_tables() { set_item_embeddings(std::make_shared<const Matrix>(personal_ + *shared_)); }
+  void add_tables() {
+    model_.item_embeddings = std::make_shared<const Matrix>(personal_ + *shared_);
+  }
 
   FedRapConfig config_;
+  client::ClientContext context_;
+  model::LinearHeads model_;
   Matrix personal_;        // D_k, which never leaves
   Shared<Matrix> shared_;  // C_k
+  client::PointwiseOptimizer head_optimizer_;
   client::PointwiseOptimizer personal_optimizer_;
   client::PointwiseOptimizer shared_optimizer_;
+};
+
+class FedRapClient : public client::Client {
+ public:
+  FedRapClient(const FedRapConfig& config, const client::ClientContext& context)
+      : training_(config, context), upload_(config.upload, context) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "train") {
+      put_loss(reply, training_.train(request.round));
+      upload_.put(training_.shared(), reply);
+    } else if (request.kind == "update") {
+      const Matrix& shared = *training_.shared();
+      training_.set_shared(
+          request.arrays.finite_matrix("item_embeddings", shared.rows(), shared.cols()));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  FedRapTraining training_;
+  client::UploadStage upload_;
 };
 
 class FedRapServer : public AveragingServer {
@@ -148,7 +176,7 @@ class FedRapServer : public AveragingServer {
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
                          .weights = AverageWeights::uniform,
-                         .upload = config.upload},
+                         .limits = config.limits},
                         context) {}
 };
 }  // namespace

@@ -2,7 +2,7 @@
 // client fits its own embeddings to it.
 #pragma once
 #include "fedhur/client/fine_tuning.hpp"
-#include "fedhur/client/training_client.hpp"
+#include "fedhur/client/local_training.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
@@ -13,63 +13,50 @@ struct FilterMethodConfig {
   client::LocalTrainingConfig training = {.learning_rate_decay = 0.95F};
   client::FineTuningConfig fine_tuning;
   server::GlobalFilterConfig global_filter;
-  Real laplace_scale = 0.0F;  // b; noise on every uploaded number, drawn anew each round
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 void read_settings(ConfigTable& table, FilterMethodConfig& config);
 
-// Answers "start" (takes the shared first embeddings) and "train" (uploads the trained ones); what
-// comes back after that is the method's own.
-class FilterClient : public client::TrainingClient {
+// The client's side: takes the shared start, trains, uploads, and fits its embeddings to a filter.
+class FilterTraining {
  public:
-  FilterClient(const FilterMethodConfig& config, const client::ClientContext& context);
-  message::Message answer(const message::Message& request) override;
+  FilterTraining(const FilterMethodConfig& config, const client::ClientContext& context);
 
- protected:
-  // A request of another kind.
-  virtual void follow(const message::Message& request, message::Message& reply) = 0;
-  void finetune(const linalg::ItemFilter& filter);
+  // Answers "start" and "train"; false for any other kind.
+  [[nodiscard]] bool answer(const message::Message& request, message::Message& reply);
   // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
-  [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request);
-  // As uploaded in this round: what the server sees of this client, after noise, truncation and
-  // rounding. ProtocolError if nothing was.
-  [[nodiscard]] Shared<Matrix> uploaded_embeddings();
-  [[nodiscard]] const FilterMethodConfig& config() const { return config_; }
+  [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request) const;
+  // The upload of this round as the server sees it. ProtocolError if there was none.
+  [[nodiscard]] Shared<Matrix> uploaded_embeddings() const;
+  void finetune(const linalg::ItemFilter& filter);
+  [[nodiscard]] client::LocalTraining& training() { return training_; }
 
  private:
-  [[nodiscard]] Shared<Matrix> add_noise(const Shared<Matrix>& embeddings, Round round) const;
   FilterMethodConfig config_;
-  Rng rng_;
-  ClientId id_;
-  message::Message uploaded_;  // the reply to "train", until the fine-tuning
+  client::LocalTraining training_;
+  client::UploadStage upload_;
+  std::optional<client::UploadedTable> uploaded_;  // from "train" to the fine-tuning
 };
 
-// Those who have trained in a round, in ascending order, and what they uploaded.
-struct Participants {
-  std::vector<ClientId> clients;
-  server::Uploads uploads;
+// A round as far as both methods go together.
+struct FilterRound {
+  Round round = 0;
+  std::vector<ClientId> clients{};        // who trained, in ascending order
+  server::Uploads uploads{};              // E_k
+  Shared<server::GlobalFilter> filter{};  // V and Lambda, the eigenpairs of S_g
+  Shared<Matrix> global_factor{};         // V Lambda^(1/2), the form in which S_g is sent
+  federation::RoundNotes notes{};
 };
 
-// The server's side of the same: the shared start, the uploads of a round, and the global filter,
-// whose basis the next round starts from.
+// The server's side: the shared start, the uploads of a round, and the global filter, whose basis
+// the next round starts from.
 class FilterRounds {
  public:
-  FilterRounds(const FilterMethodConfig& config, const ServerContext& context);
-  // Sends the start in round 0, asks all clients to train, and notes loss and time.
-  [[nodiscard]] Participants train(Round round, federation::Federation& federation,
-                                   federation::RoundNotes& notes) const;
-  [[nodiscard]] const server::GlobalFilter& update_filter(const server::Uploads& uploads);
-  [[nodiscard]] const ServerContext& context() const { return context_; }
-
-  // Whoever watches this round; null if nobody does.
-  [[nodiscard]] const RoundWatcher* watcher(Round round) const;
-  // Uploads, E_g and the global filter.
-  void show(const RoundWatcher& watcher, const Participants& participants) const;
-  // What a reader has to know of the settings, and who took part if not all did: members of a JSON
-  // object, without its braces.
-  [[nodiscard]] std::string describe(const std::string& method, Round round,
-                                     const Participants& participants) const;
+  FilterRounds(const FilterMethodConfig& config, const ServerContext& context)
+      : config_(config), context_(context) {}
+  // Sends the start in round 0, has all clients train, and computes S_g of their uploads.
+  [[nodiscard]] FilterRound run(Round round, federation::Federation& federation);
 
   void save(NamedArrays& state) const;
   void restore(const NamedArrays& state);
@@ -77,6 +64,6 @@ class FilterRounds {
  private:
   FilterMethodConfig config_;
   ServerContext context_;
-  server::GlobalFilter filter_;
+  Shared<server::GlobalFilter> filter_ = std::make_shared<server::GlobalFilter>();
 };
 }  // namespace fedhur::methods

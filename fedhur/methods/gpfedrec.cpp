@@ -24,10 +24,9 @@ struct GpFedRecConfig {
   std::vector<Index> hidden;    // widths of the hidden layers; none: d, d/2, d/4
   Real anchor_strength = 1.0F;  // lambda, of the pull towards the personalized embeddings
   Real item_rate = 80.0F;       // eta of sgd_original: see rates()
-  Real laplace_scale = 0.0F;    // noise on every uploaded number, drawn anew each round
   server::SimilarityGraphConfig graph;
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 
 void read_settings(ConfigTable& table, GpFedRecConfig& config) {
@@ -40,13 +39,10 @@ void read_settings(ConfigTable& table, GpFedRecConfig& config) {
   train.read("item_rate", config.item_rate);
   train.require(config.item_rate > 1 && std::isfinite(config.item_rate), "item_rate",
                 "a number above 1");
-  ConfigSection noise(table, "noise");
-  noise.read("laplace_scale", config.laplace_scale);
-  noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
-                "a number of 0 or more");
+  read_noise(table, config.upload);
   read_settings(table, config.graph);
-  read_norm_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
 std::vector<Index> widths_of(const GpFedRecConfig& config) {
@@ -77,69 +73,57 @@ NeuralParameters draw_start(const GpFedRecConfig& config, const client::ClientCo
 
 // It recommends with the embeddings that it trained. What the server made of all clients' is where
 // the next round starts (G) and what it is pulled towards (R_k).
-class GpFedRecClient : public client::NeuralClient {
+class GpFedRecTraining : public client::Training {
  public:
-  GpFedRecClient(const GpFedRecConfig& config, client::ClientContext context)
-      : NeuralClient(config.training, draw_start(config, context)),
-        config_(config),
+  GpFedRecTraining(const GpFedRecConfig& config, client::ClientContext context)
+      : config_(config),
         context_(std::move(context)),
-        global_(std::make_shared<const Matrix>(parameters().item_embeddings)),
+        neural_(config.training, draw_start(config, context_)),
+        global_(item_embeddings()),
         personalized_(global_) {}
 
-  Message answer(const Message& request) override {
-    Message reply = reply_to(request);
-    if (request.kind == "start") {
-      global_ = personalized_ = read(request, "item_embeddings");
-    } else if (request.kind == "train") {
-      put_loss(reply, train(request.round));
-      put_item_embeddings(
-          reply,
-          add_laplace_noise(std::make_shared<const Matrix>(parameters().item_embeddings),
-                            config_.laplace_scale,
-                            context_.rng.stream(Draw::noise, context_.id, request.round)),
-          config_.wire.rank);
-    } else if (request.kind == "update") {
-      global_ = read(request, "global_item_embeddings");
-      personalized_ = read(request, "personalized_item_embeddings");
-    } else {
-      client::refuse(request);
-    }
-    return reply;
+  [[nodiscard]] Shared<Matrix> item_embeddings() {
+    return std::make_shared<const Matrix>(neural_.parameters().item_embeddings);
   }
-
-  [[nodiscard]] PrivateState save() const override {
-    PrivateState state = NeuralClient::save();
-    state.set("global_item_embeddings", Array(global_));
-    state.set("personalized_item_embeddings", Array(personalized_));
-    return state;
-  }
-  void restore(const PrivateState& state) override {
-    NeuralClient::restore(state);
-    global_ = state.shared_matrix("global_item_embeddings");
-    personalized_ = state.shared_matrix("personalized_item_embeddings");
-  }
-
- private:
-  [[nodiscard]] Shared<Matrix> read(const Message& request, const std::string& name) const {
-    return request.arrays.finite_matrix(name, context_.num_items, config_.training.embedding_dim);
+  void set_tables(Shared<Matrix> global, Shared<Matrix> personalized) {
+    global_ = std::move(global);
+    personalized_ = std::move(personalized);
   }
 
   client::TrainingLoss train(Round round) {
-    begin_round();
-    parameters().item_embeddings = *global_;
-    model::NeuralGradient gradient = make_gradient(parameters());
+    NeuralParameters& parameters = neural_.parameters();
+    neural_.begin_round();
+    parameters.item_embeddings = *global_;
+    model::NeuralGradient gradient = make_gradient(parameters);
     const auto take_step = [&](std::span<const LabelledPair> batch, Real rate) {
-      const double sum = add_batch_gradient(parameters(), batch, gradient);
+      const double sum = add_batch_gradient(parameters, batch, gradient);
       const double pull =
-          client::add_anchor_gradient(parameters().item_embeddings, *personalized_,
+          client::add_anchor_gradient(parameters.item_embeddings, *personalized_,
                                       config_.anchor_strength, gradient.item_embeddings);
-      step(gradient, rates(rate));
+      neural_.step(gradient, rates(rate));
       return sum + pull * static_cast<double>(batch.size());
     };
     return train_pointwise(config_.training, context_, round, take_step);
   }
 
-  [[nodiscard]] Rates rates(Real rate) const {
+  [[nodiscard]] const model::Recommender& recommender() const override {
+    return neural_.recommender();
+  }
+  [[nodiscard]] PrivateState model() const override { return neural_.model(); }
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state = neural_.save();
+    state.set("global_item_embeddings", Array(global_));
+    state.set("personalized_item_embeddings", Array(personalized_));
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    neural_.restore(state);
+    set_tables(state.shared_matrix("global_item_embeddings"),
+               state.shared_matrix("personalized_item_embeddings"));
+  }
+
+ private:
+  [[nodiscard]] client::NeuralTraining::Rates rates(Real rate) const {
     if (config_.training.optimizer == client::Optimizer::adam) return {rate, rate, rate};
     const Real eta = config_.item_rate;
     return {.users = rate * eta - rate,
@@ -149,8 +133,45 @@ class GpFedRecClient : public client::NeuralClient {
 
   GpFedRecConfig config_;
   client::ClientContext context_;
+  client::NeuralTraining neural_;
   Shared<Matrix> global_;
   Shared<Matrix> personalized_;
+};
+
+class GpFedRecClient : public client::Client {
+ public:
+  GpFedRecClient(const GpFedRecConfig& config, const client::ClientContext& context)
+      : embedding_dim_(config.training.embedding_dim),
+        num_items_(context.num_items),
+        training_(config, context),
+        upload_(config.upload, context) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "start") {
+      const Shared<Matrix> start = read(request, "item_embeddings");
+      training_.set_tables(start, start);
+    } else if (request.kind == "train") {
+      put_loss(reply, training_.train(request.round));
+      upload_.put(training_.item_embeddings(), reply);
+    } else if (request.kind == "update") {
+      training_.set_tables(read(request, "global_item_embeddings"),
+                           read(request, "personalized_item_embeddings"));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  [[nodiscard]] Shared<Matrix> read(const Message& request, const std::string& name) const {
+    return request.arrays.finite_matrix(name, num_items_, embedding_dim_);
+  }
+  Index embedding_dim_;
+  Index num_items_;
+  GpFedRecTraining training_;
+  client::UploadStage upload_;
 };
 
 // There is nothing to save: the clients hold what the next round starts from.
@@ -174,7 +195,7 @@ class GpFedRecServer : public federation::ServerMethod {
     notes.loss = mean_loss(answers);
 
     const Executor& executor = *context_.executor;
-    const server::Uploads uploads = UploadReader(answers, config_.upload, executor, notes)
+    const server::Uploads uploads = UploadReader(answers, config_.limits, executor, notes)
                                         .item_embeddings(context_.num_items, dim);
     const MatrixOf<double> weights =
         server::weigh_neighbors(server::cosine_similarities(uploads, executor), config_.graph);

@@ -1,5 +1,5 @@
 // The paper's MF row: every client trains alone, nothing is shared but the round counter.
-#include "fedhur/client/training_client.hpp"
+#include "fedhur/client/local_training.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
@@ -9,19 +9,23 @@ namespace {
 using client::LocalTrainingConfig;
 using message::Message;
 
-class LocalClient : public client::TrainingClient {
+class LocalClient : public client::Client {
  public:
   LocalClient(const LocalTrainingConfig& config, client::ClientContext context)
-      : TrainingClient(config, std::move(context)) {
-    training().draw_item_embeddings();
+      : training_(config, std::move(context)) {
+    training_.draw_item_embeddings();
   }
 
   Message answer(const Message& request) override {
     if (request.kind != "train") client::refuse(request);
     Message reply = reply_to(request);
-    put_loss(reply, training().train(request.round));
+    put_loss(reply, training_.train(request.round));
     return reply;
   }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  client::LocalTraining training_;
 };
 
 class LocalServer : public federation::ServerMethod {

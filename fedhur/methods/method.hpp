@@ -10,15 +10,17 @@
 #include "fedhur/base/parallel.hpp"
 #include "fedhur/client/client.hpp"
 #include "fedhur/federation/server_method.hpp"
-#include "fedhur/methods/round_watcher.hpp"
 
 namespace fedhur::methods {
+struct RoundWatcher;  // methods/fedhur_round.hpp
+
 struct ServerContext {  // what every server half is made from
   Index num_clients = 0;
   Index num_items = 0;
   Rng rng{0};  // of the whole experiment
   const Executor* executor = nullptr;
   const RoundWatcher* watcher = nullptr;  // may be none
+  [[nodiscard]] bool watches(Round round) const;
 };
 
 struct ConfiguredMethod {

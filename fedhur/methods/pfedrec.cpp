@@ -1,6 +1,6 @@
 // PFedRec: every user has a linear score function that never leaves, every client fine-tunes the
 // averaged item embeddings and recommends with what came of it.
-#include "fedhur/client/head_training.hpp"
+#include "fedhur/client/pointwise_training.hpp"
 #include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {
@@ -16,8 +16,8 @@ struct PFedRecConfig {
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta; with sgd_original items learn n * eta times as fast as heads
   AverageWeights weights = AverageWeights::uniform;
-  UploadConfig upload;
-  WireConfig wire;
+  UploadLimits limits;
+  client::UploadConfig upload;
 };
 void read_settings(ConfigTable& table, PFedRecConfig& config) {
   read_settings(table, config.training);
@@ -26,73 +26,98 @@ void read_settings(ConfigTable& table, PFedRecConfig& config) {
   train.read("item_rate", config.item_rate);
   train.require(config.item_rate > 0, "item_rate", "a number above 0");
   ConfigSection(table, "average").read("weights", config.weights);
-  read_norm_cap(table, config.upload);
-  read_size_cap(table, config.upload);
-  read_settings(table, config.wire);
+  read_norm_cap(table, config.limits);
+  read_size_cap(table, config.limits);
+  read_settings(table, config.upload);
 }
 
-class PFedRecClient : public client::HeadClient {
+class PFedRecTraining : public client::Training {
  public:
-  PFedRecClient(const PFedRecConfig& config, client::ClientContext context)
-      : HeadClient(config.training, config.head, std::move(context)),
-        config_(config),
-        item_optimizer_(config.training, this->context().num_items, config.training.embedding_dim) {
-  }
+  PFedRecTraining(const PFedRecConfig& config, client::ClientContext context)
+      : config_(config),
+        context_(std::move(context)),
+        model_(client::draw_heads(config.training, config.head, context_)),
+        head_optimizer_(config.training, model_.heads.rows(), model_.heads.cols()),
+        item_optimizer_(config.training, context_.num_items, config.training.embedding_dim) {}
 
-  Message answer(const Message& request) override {
-    if (request.kind != "train") client::refuse(request);
-    Message reply = reply_to(request);
-    put_loss(reply, train(request.round,
-                          *request.arrays.finite_matrix("item_embeddings", context().num_items,
-                                                        config_.training.embedding_dim)));
-    put_item_embeddings(reply, item_embeddings(), config_.wire.rank);
-    if (config_.weights == AverageWeights::data) {
-      reply.arrays.set_number("num_interactions", static_cast<double>(context().train.size()));
-    }
-    return reply;
-  }
+  [[nodiscard]] const client::ClientContext& context() const { return context_; }
+  [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
 
-  [[nodiscard]] PrivateState save() const override {
-    PrivateState state = HeadClient::save();
-    state.set("item_embeddings", Array(item_embeddings()));
-    item_optimizer_.save(state, "item");
-    return state;
-  }
-  void restore(const PrivateState& state) override {
-    HeadClient::restore(state);
-    set_item_embeddings(state.shared_matrix("item_embeddings"));
-    item_optimizer_.restore(state, "item");
-  }
-
- private:
   // Every batch moves the heads first, and then the items with these new heads.
   client::TrainingLoss train(Round round, Matrix items) {
-    head_optimizer().begin_round();
+    head_optimizer_.begin_round();
     item_optimizer_.begin_round();
-    linalg::RowGradient of_heads = head_gradient();
-    linalg::RowGradient of_items = item_gradient();
+    linalg::RowGradient of_heads(model_.heads.rows(), model_.heads.cols());
+    linalg::RowGradient of_items(items.rows(), items.cols());
     const auto step = [&](std::span<const model::LabelledPair> batch, Real rate) {
-      const double loss = model::add_head_gradients(heads(), items, batch, &of_heads, nullptr);
-      head_optimizer().step(heads(), of_heads, rate);
+      const double loss = model::add_head_gradients(model_.heads, items, batch, &of_heads, nullptr);
+      head_optimizer_.step(model_.heads, of_heads, rate);
       of_heads.clear();
-      (void)model::add_head_gradients(heads(), items, batch, nullptr, &of_items);
+      (void)model::add_head_gradients(model_.heads, items, batch, nullptr, &of_items);
       item_optimizer_.step(items, of_items, rate * item_rate());
       of_items.clear();
       return loss;
     };
-    const client::TrainingLoss loss = train_pointwise(config_.training, context(), round, step);
-    set_item_embeddings(std::make_shared<const Matrix>(std::move(items)));
+    const client::TrainingLoss loss = train_pointwise(config_.training, context_, round, step);
+    model_.item_embeddings = std::make_shared<const Matrix>(std::move(items));
     return loss;
   }
 
+  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
+  [[nodiscard]] PrivateState save() const override {
+    PrivateState state("linear_heads");
+    state.set("heads", model_.heads);
+    head_optimizer_.save(state, "head");
+    state.set("item_embeddings", Array(model_.item_embeddings));
+    item_optimizer_.save(state, "item");
+    return state;
+  }
+  void restore(const PrivateState& state) override {
+    model_.heads = state.matrix("heads");
+    head_optimizer_.restore(state, "head");
+    model_.item_embeddings = state.shared_matrix("item_embeddings");
+    item_optimizer_.restore(state, "item");
+  }
+
+ private:
   // A mean over the batch moves one of n rows by little; Adam does not mind, plain descent does.
   [[nodiscard]] Real item_rate() const {
     if (config_.training.optimizer == client::Optimizer::adam) return 1;
-    return config_.item_rate * static_cast<Real>(context().num_items);
+    return config_.item_rate * static_cast<Real>(context_.num_items);
   }
 
   PFedRecConfig config_;
+  client::ClientContext context_;
+  model::LinearHeads model_;
+  client::PointwiseOptimizer head_optimizer_;
   client::PointwiseOptimizer item_optimizer_;
+};
+
+class PFedRecClient : public client::Client {
+ public:
+  PFedRecClient(const PFedRecConfig& config, const client::ClientContext& context)
+      : config_(config), training_(config, context), upload_(config.upload, context) {}
+
+  Message answer(const Message& request) override {
+    if (request.kind != "train") client::refuse(request);
+    Message reply = reply_to(request);
+    const client::ClientContext& context = training_.context();
+    put_loss(reply, training_.train(request.round, *request.arrays.finite_matrix(
+                                                       "item_embeddings", context.num_items,
+                                                       config_.training.embedding_dim)));
+    upload_.put(training_.item_embeddings(), reply);
+    if (config_.weights == AverageWeights::data) {
+      reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
+    }
+    return reply;
+  }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  PFedRecConfig config_;
+  PFedRecTraining training_;
+  client::UploadStage upload_;
 };
 
 // A round is one exchange: the average goes down with "train", so that clients recommend with what
@@ -103,7 +128,7 @@ class PFedRecServer : public federation::ServerMethod {
       : config_({.embedding_dim = config.training.embedding_dim,
                  .init_std = config.training.init_std,
                  .weights = config.weights,
-                 .upload = config.upload}),
+                 .limits = config.limits}),
         context_(context),
         item_embeddings_(draw_item_embeddings(context, config_.embedding_dim, config_.init_std)) {}
 

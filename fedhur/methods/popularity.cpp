@@ -11,32 +11,28 @@ namespace {
 using message::Message;
 
 struct PopularityConfig {
-  UploadConfig upload;
+  UploadLimits limits;
 };
 void read_settings(ConfigTable& table, PopularityConfig& config) {
-  read_size_cap(table, config.upload);
+  read_size_cap(table, config.limits);
 }
 
-class PopularityClient : public client::Client {
+class Counting : public client::Training {
  public:
-  PopularityClient(const PopularityConfig& /*config*/, client::ClientContext context)
+  explicit Counting(client::ClientContext context)
       : context_(std::move(context)),
         item_scores_(context_.train.num_users(), Vector::Zero(context_.num_items)) {}
 
-  Message answer(const Message& request) override {
-    Message reply = reply_to(request);
-    if (request.kind == "count") {
-      Matrix counts = Matrix::Zero(context_.num_items, 1);
-      for (Index user = 0; user < context_.train.num_users(); ++user) {
-        for (const ItemId item : context_.train.of(user)) counts(index_of(item), 0) += 1;
-      }
-      reply.arrays.set("counts", std::move(counts));
-    } else if (request.kind == "update") {
-      set_scores(*request.arrays.finite_matrix("counts", context_.num_items, 1));
-    } else {
-      client::refuse(request);
+  [[nodiscard]] Index num_items() const { return context_.num_items; }
+  [[nodiscard]] Matrix count() const {
+    Matrix counts = Matrix::Zero(context_.num_items, 1);
+    for (Index user = 0; user < context_.train.num_users(); ++user) {
+      for (const ItemId item : context_.train.of(user)) counts(index_of(item), 0) += 1;
     }
-    return reply;
+    return counts;
+  }
+  void set_scores(ConstMatrixRef scores) {
+    item_scores_ = model::ItemScores(context_.train.num_users(), Vector(scores.col(0)));
   }
 
   [[nodiscard]] const model::Recommender& recommender() const override { return item_scores_; }
@@ -47,11 +43,30 @@ class PopularityClient : public client::Client {
   void restore(const client::PrivateState& state) override { set_scores(state.matrix("scores")); }
 
  private:
-  void set_scores(ConstMatrixRef scores) {
-    item_scores_ = model::ItemScores(context_.train.num_users(), Vector(scores.col(0)));
-  }
   client::ClientContext context_;
   model::ItemScores item_scores_;
+};
+
+class PopularityClient : public client::Client {
+ public:
+  PopularityClient(const PopularityConfig& /*config*/, client::ClientContext context)
+      : counting_(std::move(context)) {}
+
+  Message answer(const Message& request) override {
+    Message reply = reply_to(request);
+    if (request.kind == "count") {
+      reply.arrays.set("counts", counting_.count());
+    } else if (request.kind == "update") {
+      counting_.set_scores(*request.arrays.finite_matrix("counts", counting_.num_items(), 1));
+    } else {
+      client::refuse(request);
+    }
+    return reply;
+  }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return counting_; }
+  Counting counting_;
 };
 
 void check_counts(const NamedArrays& upload, Index num_items) {
@@ -92,7 +107,7 @@ class PopularityServer : public federation::ServerMethod {
     for (const auto& answer : answers) {
       claims.push_back(answer.message.arrays.matrix("counts").cast<double>().sum());
     }
-    const UploadReader reader(answers, config_.upload, *context_.executor, notes);
+    const UploadReader reader(answers, config_.limits, *context_.executor, notes);
     const std::vector<double> sizes = reader.limit_sizes(claims);
     Matrix total = Matrix::Zero(context_.num_items, 1);
     for (std::size_t k = 0; k < answers.size(); ++k) {

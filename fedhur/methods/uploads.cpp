@@ -10,19 +10,10 @@
 #include "fedhur/linalg/low_rank.hpp"
 
 namespace fedhur::methods {
+using client::TableNames;
 using federation::Answer;
 using message::Message;
 namespace {
-struct TableNames {
-  explicit TableNames(const std::string& stem)
-      : whole(stem + "_embeddings"),
-        coordinates(stem + "_coordinates"),
-        directions(stem + "_directions") {}
-  std::string whole;
-  std::string coordinates;
-  std::string directions;
-};
-
 // Both factors of a table that came at reduced rank, in shapes that make one.
 struct Factors {
   const Matrix& coordinates;
@@ -119,20 +110,6 @@ std::vector<Answer> ask_to_train(federation::Federation& federation, Message req
   return ask_to_train(federation, all_clients(federation), std::move(request), check);
 }
 
-void put_item_embeddings(Message& reply, const Shared<Matrix>& embeddings, Index rank,
-                         const std::string& stem) {
-  const TableNames names(stem);
-  const Matrix& E = *embeddings;
-  const bool is_smaller = rank < E.cols() && rank * (E.rows() + E.cols()) < E.size();
-  if (rank == 0 || !is_smaller || !is_finite(E)) {
-    reply.arrays.set(names.whole, Array(embeddings));
-    return;
-  }
-  linalg::LowRank low = linalg::truncate(E, rank);
-  reply.arrays.set(names.coordinates, std::move(low.coordinates));
-  reply.arrays.set(names.directions, std::move(low.directions));
-}
-
 Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items, Index embedding_dim,
                                     const std::string& stem) {
   const TableNames names(stem);
@@ -143,11 +120,11 @@ Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items, 
   return std::make_shared<const Matrix>(linalg::expand(factors.coordinates, factors.directions));
 }
 
-void read_norm_cap(ConfigTable& table, UploadConfig& config) {
-  read_cap(table, "norm_cap", config.norm_cap);
+void read_norm_cap(ConfigTable& table, UploadLimits& limits) {
+  read_cap(table, "norm_cap", limits.norm_cap);
 }
-void read_size_cap(ConfigTable& table, UploadConfig& config) {
-  read_cap(table, "size_cap", config.size_cap);
+void read_size_cap(ConfigTable& table, UploadLimits& limits) {
+  read_cap(table, "size_cap", limits.size_cap);
 }
 
 double largest_beside(std::span<const double> values, double cap) {
@@ -180,28 +157,28 @@ server::Uploads UploadReader::tables(const std::string& name) const {
 }
 
 server::Uploads UploadReader::limit_norms(server::Uploads tables, const std::string& name) const {
-  if (config_.norm_cap == 0.0) return tables;
+  if (limits_.norm_cap == 0.0) return tables;
   std::vector<double> norms(tables.size());
   executor_->for_each(static_cast<Index>(tables.size()), [&](Index i) {
     const auto k = static_cast<std::size_t>(i);
     norms[k] = std::sqrt(tables[k]->cast<double>().squaredNorm());
   });
-  const double largest = largest_beside(norms, config_.norm_cap);
+  const double largest = largest_beside(norms, limits_.norm_cap);
   for (std::size_t k = 0; k < tables.size(); ++k) {
     if (norms[k] <= largest) continue;
     tables[k] = std::make_shared<const Matrix>(*tables[k] * static_cast<Real>(largest / norms[k]));
     warn(k, fmt::format("'{}' has norm {:.3g}, {:.3g} times the median; scaled down", name,
-                        norms[k], config_.norm_cap * norms[k] / largest));
+                        norms[k], limits_.norm_cap * norms[k] / largest));
   }
   return tables;
 }
 
 std::vector<double> UploadReader::limit_sizes(std::vector<double> claims) const {
-  const double largest = largest_beside(claims, config_.size_cap);
+  const double largest = largest_beside(claims, limits_.size_cap);
   for (std::size_t k = 0; k < claims.size(); ++k) {
     if (claims[k] <= largest) continue;
     warn(k, fmt::format("claims {:.6g} interactions, {:.3g} times the median; {:.6g} count",
-                        claims[k], config_.size_cap * claims[k] / largest, largest));
+                        claims[k], limits_.size_cap * claims[k] / largest, largest));
     claims[k] = largest;
   }
   return claims;

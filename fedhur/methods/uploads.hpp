@@ -7,6 +7,7 @@
 
 #include "fedhur/base/config_table.hpp"
 #include "fedhur/base/parallel.hpp"
+#include "fedhur/client/upload.hpp"
 #include "fedhur/federation/server_method.hpp"
 #include "fedhur/server/global_information.hpp"
 
@@ -25,7 +26,7 @@ constexpr double kLargestCount = 1e15;
 
 // A table of this shape with nothing above kLargestUpload.
 void check_table(const NamedArrays& upload, const std::string& name, Index rows, Index cols);
-// The same of what put_item_embeddings() writes.
+// The same of what client::UploadStage puts.
 void check_item_embeddings(const NamedArrays& upload, Index num_items, Index embedding_dim,
                            const std::string& stem = "item");
 void check_data_size(const NamedArrays& upload);  // "num_interactions" is a count
@@ -41,26 +42,22 @@ void check_loss(const NamedArrays& upload);       // what put_loss() writes
                                                            message::Message request,
                                                            const UploadCheck& check);
 
-// ---- Item embeddings as part of a reply: their best approximation of this rank, or all of them if
-// the rank is 0, if that takes no more numbers, or if they are not finite (the server will say so).
-// Names begin with `stem`: a method may have two such tables.
-void put_item_embeddings(message::Message& reply, const Shared<Matrix>& embeddings, Index rank,
-                         const std::string& stem = "item");
-// What the server sees of them. ProtocolError unless there is a row per item of that length.
+// What the server sees of an uploaded table. ProtocolError unless there is a row per item of that
+// length.
 [[nodiscard]] Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items,
                                                   Index embedding_dim,
                                                   const std::string& stem = "item");
 
 // ---- How much one client can count for, beside the others of its round. Honest ones are far below
 // both; with fewer than three there is no telling who is.
-struct UploadConfig {
+struct UploadLimits {
   double norm_cap = 10.0;  // a table's norm in median norms, above which it is scaled down; 0: any
-  double size_cap =
-      100.0;  // a claimed number of interactions in medians; more do not count; 0: any
+  // A claimed number of interactions in medians; more do not count; 0: any.
+  double size_cap = 100.0;
 };
 // Each method reads what it needs.
-void read_norm_cap(ConfigTable& table, UploadConfig& config);
-void read_size_cap(ConfigTable& table, UploadConfig& config);
+void read_norm_cap(ConfigTable& table, UploadLimits& limits);
+void read_size_cap(ConfigTable& table, UploadLimits& limits);
 
 // Of the values above 0 the median (of an even number the lower one) times `cap`: what no value
 // should exceed. Infinite for fewer than three values, and for a cap of 0.
@@ -71,9 +68,9 @@ void read_size_cap(ConfigTable& table, UploadConfig& config);
 class UploadReader {
  public:
   // All of them must outlive this.
-  UploadReader(const std::vector<federation::Answer>& answers, const UploadConfig& config,
+  UploadReader(const std::vector<federation::Answer>& answers, const UploadLimits& limits,
                const Executor& executor, federation::RoundNotes& notes)
-      : answers_(&answers), config_(config), executor_(&executor), notes_(&notes) {}
+      : answers_(&answers), limits_(limits), executor_(&executor), notes_(&notes) {}
 
   [[nodiscard]] server::Uploads item_embeddings(Index num_items, Index embedding_dim,
                                                 const std::string& stem = "item") const;
@@ -88,7 +85,7 @@ class UploadReader {
   [[nodiscard]] server::Uploads limit_norms(server::Uploads tables, const std::string& name) const;
   void warn(std::size_t participant, const std::string& what) const;
   const std::vector<federation::Answer>* answers_;
-  UploadConfig config_;
+  UploadLimits limits_;
   const Executor* executor_;
   federation::RoundNotes* notes_;
 };

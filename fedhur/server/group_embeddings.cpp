@@ -1,12 +1,12 @@
 #include "fedhur/server/group_embeddings.hpp"
 
 namespace fedhur::server {
-GroupEmbeddings::GroupEmbeddings(const Uploads& uploads, const linalg::ItemHierarchy& hierarchy,
+GroupEmbeddings::GroupEmbeddings(Uploads uploads, Shared<linalg::ItemHierarchy> hierarchy,
                                  const Executor& executor)
-    : uploads_(&uploads), hierarchy_(&hierarchy), groups_(uploads.size()) {
+    : uploads_(std::move(uploads)), hierarchy_(std::move(hierarchy)), groups_(uploads_.size()) {
   executor.for_each(num_clients(), [&](Index client) {
     const auto k = static_cast<std::size_t>(client);
-    groups_[k] = linalg::average_all_groups(*uploads[k], hierarchy);
+    groups_[k] = linalg::average_all_groups(*uploads_[k], *hierarchy_);
   });
 }
 
@@ -17,7 +17,7 @@ std::vector<Matrix> GroupEmbeddings::of_scope(Index scope) const {
   result.reserve(groups_.size());
   for (std::size_t k = 0; k < groups_.size(); ++k) {
     if (members.is_of_items()) {
-      result.emplace_back((*uploads_)[k]->operator()(members.items, Eigen::all));
+      result.emplace_back(uploads_[k]->operator()(members.items, Eigen::all));
     } else {
       result.push_back(groups_[k][s]);
     }
@@ -26,10 +26,10 @@ std::vector<Matrix> GroupEmbeddings::of_scope(Index scope) const {
 }
 
 std::vector<linalg::RelationFilter> build_relation_filters(const GroupEmbeddings& group_embeddings,
-                                                           const linalg::ItemHierarchy& hierarchy,
                                                            ConstMatrixRef global_factor,
                                                            const std::vector<Real>& level_weights,
                                                            const Executor& executor) {
+  const linalg::ItemHierarchy& hierarchy = group_embeddings.hierarchy();
   std::vector<linalg::RelationFilter> filters(hierarchy.scopes.size());
   executor.for_each(hierarchy.num_scopes(), [&](Index scope) {
     const linalg::Scope& members = hierarchy.scopes[static_cast<std::size_t>(scope)];
@@ -51,5 +51,15 @@ std::vector<linalg::RelationFilter> build_relation_filters(const GroupEmbeddings
     }
   }
   return filters;
+}
+
+std::vector<double> spectral_norms(const std::vector<linalg::RelationFilter>& filters,
+                                   const Executor& executor) {
+  std::vector<double> norms(filters.size());
+  executor.for_each(std::ssize(filters), [&](Index scope) {
+    const auto s = static_cast<std::size_t>(scope);
+    norms[s] = filters[s].spectral_norm();
+  });
+  return norms;
 }
 }  // namespace fedhur::server

@@ -8,21 +8,26 @@ namespace fedhur::server {
 // Z of every client and scope. Those of items are rows of the uploads and gathered when needed.
 class GroupEmbeddings {
  public:
-  GroupEmbeddings(const Uploads& uploads, const linalg::ItemHierarchy& hierarchy,
+  GroupEmbeddings() = default;  // of nobody
+  GroupEmbeddings(Uploads uploads, Shared<linalg::ItemHierarchy> hierarchy,
                   const Executor& executor);
-  [[nodiscard]] Index num_clients() const { return static_cast<Index>(uploads_->size()); }
+  [[nodiscard]] Index num_clients() const { return static_cast<Index>(uploads_.size()); }
+  [[nodiscard]] const linalg::ItemHierarchy& hierarchy() const { return *hierarchy_; }
   // Z_k of all clients k.
   [[nodiscard]] std::vector<Matrix> of_scope(Index scope) const;
 
  private:
-  const Uploads* uploads_;
-  const linalg::ItemHierarchy* hierarchy_;
+  Uploads uploads_;
+  Shared<linalg::ItemHierarchy> hierarchy_;
   std::vector<std::vector<Matrix>> groups_;  // by client and scope
 };
 
 // Eqs. (coarse_filter) and (finer_filter): F_g = inherited + mean_k Z_k Z_k^T of every scope. Those
 // of scopes of items are taken from the global factor V Lambda^(1/2), as the clients take them.
 [[nodiscard]] std::vector<linalg::RelationFilter> build_relation_filters(
-    const GroupEmbeddings& group_embeddings, const linalg::ItemHierarchy& hierarchy,
-    ConstMatrixRef global_factor, const std::vector<Real>& level_weights, const Executor& executor);
+    const GroupEmbeddings& group_embeddings, ConstMatrixRef global_factor,
+    const std::vector<Real>& level_weights, const Executor& executor);
+// Their largest eigenvalues.
+[[nodiscard]] std::vector<double> spectral_norms(const std::vector<linalg::RelationFilter>& filters,
+                                                 const Executor& executor);
 }  // namespace fedhur::server

@@ -140,7 +140,6 @@ linalg::ItemHierarchy build_item_hierarchy(Matrix global_item_embeddings,
     groups.clear();
     for (Groups& own : parts) std::ranges::move(own, std::back_inserter(groups));
   }
-  return linalg::from_table(
-      {.members = std::move(members), .ends_with_items = config.ends_with_items});
+  return linalg::from_table(members, config.ends_with_items);
 }
 }  // namespace fedhur::server

@@ -1,7 +1,11 @@
-// From weights to what makes a client's personalised filter.
+// Who can help whom in each scope, and the residual filters that come of it.
 #pragma once
+#include <optional>
 #include <vector>
 
+#include "fedhur/base/ids.hpp"
+#include "fedhur/server/group_embeddings.hpp"
+#include "fedhur/server/relation_summary.hpp"
 #include "fedhur/server/retrieval.hpp"
 
 namespace fedhur::server {
@@ -16,26 +20,55 @@ namespace fedhur::server {
                                     const std::vector<Matrix>& group_embeddings,
                                     const Matrix& grams);
 
-// How the filters of a scope become residuals.
-struct Mixing {
-  const Matrix* basis = nullptr;     // V, to have V^T R_k V; null: R_k of the members themselves
-  bool averages_parameters = false;  // by mix_parameters(), in the members' own space
+// How the coarsest level mixes what the candidates have.
+enum class Coarse : std::uint8_t {
+  filters,     // as all other levels do
+  parameters,  // by mix_parameters()
 };
 
-struct ScopeResiduals {
-  Matrix residuals;  // a packed row per target
-  Retrieval retrieval;
+// Who gets a filter of its own. All participants of a round are candidates.
+struct Targets {
+  std::vector<ClientId> clients;        // in ascending order
+  std::vector<Index> places;            // of each among the candidates
+  std::vector<Shared<Matrix>> queries;  // Q, scope below scope; of Relation::utility alone
 };
 
-// All that one scope gives to the personalised filters: who can help whom in it, and with what.
-// Arguments as of retrieve_candidates().
-[[nodiscard]] ScopeResiduals personalize_scope(const std::vector<Matrix>& group_embeddings,
-                                               const std::vector<Matrix>& queries,
-                                               const Mixing& mixing, const RetrievalConfig& config,
-                                               const Scorer& scorer,
-                                               const ScorerConfig& scorer_config,
-                                               const std::vector<Index>& training_targets);
+struct PersonalizationConfig {
+  RetrievalConfig retrieval{};
+  ScorerConfig scorer{};
+  Coarse coarse = Coarse::filters;
+  const Matrix* basis = nullptr;  // V, for a single scope whose residuals are V^T R_k V
+  bool has_all_clients = true;    // among the targets: the weights are those of the federation
+  bool keeps_pairs = false;       // scores and weights, K x K for each of very many scopes
+};
+
+// What a round's relations come to.
+struct Personalization {
+  std::vector<Retrieval> retrievals{};      // by scope
+  std::vector<WeightSummary> summaries{};   // by scope; without blocks unless has_all_clients
+  double entropy = 0.0;                     // mean of relation_entropy() over the scopes
+  std::vector<Shared<Matrix>> residuals{};  // by target: R_k of all scopes, packed
+};
+
+// Scores, weights and residual filters of all scopes. The scorer is trained on pairs that are drawn
+// by `rng`.
+[[nodiscard]] Personalization personalize_filters(const GroupEmbeddings& group_embeddings,
+                                                  const Targets& targets,
+                                                  const PersonalizationConfig& config,
+                                                  const Scorer& scorer, Rng rng,
+                                                  const Executor& executor);
+
+// Eq. (score_loss): the scorer learns from this round and serves the next. The loss before, if
+// there was anything to learn from.
+std::optional<double> train_scorer(Scorer& scorer, const std::vector<Retrieval>& retrievals);
 
 // The mean over targets of the entropy of their weights, as a share of the largest possible one.
 [[nodiscard]] double relation_entropy(const MatrixOf<double>& aggregation_weights);
 }  // namespace fedhur::server
+
+template <>
+struct fedhur::EnumNames<fedhur::server::Coarse> {
+  using enum fedhur::server::Coarse;
+  static constexpr std::array<std::pair<std::string_view, server::Coarse>, 2> names = {
+      {{"filters", filters}, {"parameters", parameters}}};
+};

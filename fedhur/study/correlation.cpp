@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fedhur/linalg/normalize.hpp"
+#include "fedhur/methods/fedhur_round.hpp"
 #include "fedhur/study/playing.hpp"
 
 namespace fedhur::study {
@@ -22,18 +23,15 @@ Scores scores_of(const ConfigTable& table, const std::string& relation, const St
   const auto K = simulation.num_clients();
   Scores total = Scores::Zero(K, K);
   const methods::RoundWatcher watcher = {
-      .round = round,
-      .show_matrix =
-          [&](const std::string& name, ConstMatrixRef matrix) {
-            if (!name.ends_with("/direct_scores")) return;
-            for (Index k = 0; k < K; ++k) {
-              Eigen::VectorXd row = matrix.row(k).transpose().cast<double>();
-              linalg::standardize(row);
-              total.row(k) += row.transpose();
-            }
-          },
-      .show_vector = [](const std::string&, ConstVectorRef) {},
-      .show_json = [](const std::string&, const std::string&) {}};
+      .round = round, .show = [&](const methods::FedHurRound& now) {
+        for (const server::Retrieval& retrieval : now.personal.retrievals) {
+          for (Index k = 0; k < K; ++k) {
+            Eigen::VectorXd row = retrieval.direct_scores.row(k).transpose();
+            linalg::standardize(row);
+            total.row(k) += row.transpose();
+          }
+        }
+      }};
   replace_server(simulation, simulation.config, &watcher);
   restore(state, simulation);
   play(simulation, round);

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "fedhur/base/nearest_name.hpp"
-#include "fedhur/server/personalization.hpp"
+#include "fedhur/methods/fedhur_round.hpp"
 #include "fedhur/study/playing.hpp"
 
 namespace fedhur::study {
@@ -16,11 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostItems = 8;
 constexpr std::size_t kMostHelpers = 5;
-
-struct Watched {
-  nlohmann::json hierarchy;
-  std::map<Index, Eigen::VectorXd> weights;  // by scope, of the client
-};
 
 std::string name_of_item(const data::Dataset& dataset, Index item) {
   const auto i = static_cast<std::size_t>(item);
@@ -40,33 +35,40 @@ Index find_item(const data::Dataset& dataset, const std::vector<Index>& counts,
       fmt::format("{} has no item '{}'{}", dataset.name, wanted, hint(wanted, known)));
 }
 
-Watched watch_round(experiment::Simulation& simulation, Index client, Round round) {
-  Watched watched;
-  const methods::RoundWatcher watcher = {
-      .round = round,
-      .show_matrix =
-          [&](const std::string& name, ConstMatrixRef matrix) {
-            constexpr std::string_view kBegin = "scopes/";
-            if (!name.starts_with(kBegin) || !name.ends_with("/aggregation_weights")) return;
-            watched.weights[std::stol(name.substr(kBegin.size()))] =
-                matrix.row(client).transpose().cast<double>();
-          },
-      .show_vector = [](const std::string&, ConstVectorRef) {},
-      .show_json =
-          [&](const std::string& name, const std::string& json) {
-            if (name == "hierarchy") watched.hierarchy = nlohmann::json::parse(json);
-          }};
-  replace_server(simulation, simulation.config, &watcher);
-  for (Round r = 0; r <= round; ++r) play(simulation, r);
-  return watched;
-}
-
 std::vector<Helper> largest(const Eigen::VectorXd& weights) {
   std::vector<Helper> helpers;
   for (Index j = 0; j < weights.size(); ++j) helpers.push_back({j, weights(j)});
   std::ranges::stable_sort(helpers, std::ranges::greater{}, &Helper::weight);
   helpers.resize(std::min(helpers.size(), kMostHelpers));
   return helpers;
+}
+
+// The way down to an item, as the round saw it.
+std::vector<ItemStep> find_steps(const methods::FedHurRound& now, Index wanted, Index client,
+                                 const experiment::Simulation& simulation) {
+  std::vector<ItemStep> steps;
+  const std::vector<Index>& counts = simulation.train_counts;
+  for (std::size_t s = 0; s < now.groups.hierarchy->scopes.size(); ++s) {
+    const linalg::Scope& scope = now.groups.hierarchy->scopes[s];
+    for (Index b = 0; b < scope.num_members(); ++b) {
+      const auto members = scope.member_items(b);
+      if (std::ranges::find(members, wanted) == members.end()) continue;
+      const Eigen::RowVectorXd weights = now.personal.retrievals[s].aggregation_weights.row(client);
+      ItemStep step{.level = scope.level,
+                    .num_siblings = scope.num_members(),
+                    .items = {},
+                    .num_items = std::ssize(members),
+                    .helpers = largest(weights.transpose()),
+                    .entropy = server::relation_entropy(weights)};
+      std::vector<Index> items(members.begin(), members.end());
+      std::ranges::stable_sort(items, std::ranges::greater{},
+                               [&](Index i) { return counts[static_cast<std::size_t>(i)]; });
+      items.resize(std::min(items.size(), kMostItems));
+      for (const Index i : items) step.items.push_back(name_of_item(simulation.dataset, i));
+      steps.push_back(std::move(step));
+    }
+  }
+  return steps;
 }
 }  // namespace
 
@@ -78,33 +80,20 @@ ItemRelations find_item_relations(const ConfigTable& table, const std::string& i
     throw ConfigError(
         fmt::format("there is no client {}: they are numbered 0 to {}", client, K - 1));
   }
-  const std::vector<Index>& counts = simulation.train_counts;
-  const Index wanted = find_item(simulation.dataset, counts, item);
-  const Watched watched = watch_round(simulation, client, round - 1);
-
+  const Index wanted = find_item(simulation.dataset, simulation.train_counts, item);
   ItemRelations relations{.item = name_of_item(simulation.dataset, wanted),
                           .client = client,
                           .num_clients = K,
                           .round = round,
                           .steps = {}};
-  for (const auto& scope : watched.hierarchy) {
-    for (const auto& member : scope.at("members")) {
-      auto items = member.get<std::vector<Index>>();
-      if (std::ranges::find(items, wanted) == items.end()) continue;
-      const Eigen::VectorXd& weights = watched.weights.at(scope.at("id").get<Index>());
-      ItemStep step{.level = scope.at("level").get<Index>(),
-                    .num_siblings = static_cast<Index>(scope.at("members").size()),
-                    .items = {},
-                    .num_items = static_cast<Index>(items.size()),
-                    .helpers = largest(weights),
-                    .entropy = server::relation_entropy(weights.transpose())};
-      std::ranges::stable_sort(items, std::ranges::greater{},
-                               [&](Index i) { return counts[static_cast<std::size_t>(i)]; });
-      items.resize(std::min(items.size(), kMostItems));
-      for (const Index i : items) step.items.push_back(name_of_item(simulation.dataset, i));
-      relations.steps.push_back(std::move(step));
-    }
-  }
+  const methods::RoundWatcher watcher = {
+      .round = round - 1, .show = [&](const methods::FedHurRound& now) {
+        if (!now.personal.retrievals.empty()) {
+          relations.steps = find_steps(now, wanted, client, simulation);
+        }
+      }};
+  replace_server(simulation, simulation.config, &watcher);
+  for (Round r = 0; r < round; ++r) play(simulation, r);
   std::ranges::stable_sort(relations.steps, {}, &ItemStep::level);
   return relations;
 }

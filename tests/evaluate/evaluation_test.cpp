@@ -15,9 +15,8 @@ using message::Message;
 using tests::UnreliableFederation;
 
 // Recommends items in the order of their ids.
-class FixedScores : public client::Client {
+class FixedScores : public client::Training {
  public:
-  Message answer(const Message& request) override { client::refuse(request); }
   [[nodiscard]] const model::Recommender& recommender() const override { return scores_; }
   [[nodiscard]] client::PrivateState model() const override { return {}; }
   [[nodiscard]] client::PrivateState save() const override { return {}; }
@@ -25,6 +24,15 @@ class FixedScores : public client::Client {
 
  private:
   model::ItemScores scores_{2, (Vector(5) << 5, 4, 3, 2, 1).finished()};
+};
+
+class FixedClient : public client::Client {
+ public:
+  Message answer(const Message& request) override { client::refuse(request); }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return scores_; }
+  FixedScores scores_;
 };
 
 struct World {
@@ -35,7 +43,7 @@ struct World {
                             .valid = tests::user_items({{1}, {}}),
                             .test = tests::user_items({{test + 1}, {test}})};
       clients.push_back(std::make_unique<experiment::Member>(
-          std::make_unique<FixedScores>(), std::move(data), std::vector<Index>{1, 2},
+          std::make_unique<FixedClient>(), std::move(data), std::vector<Index>{1, 2},
           std::make_shared<const ItemBins>(ItemBins{0, 0, 1, 1, 2})));
       methods.push_back(clients.back().get());
     }

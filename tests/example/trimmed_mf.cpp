@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "fedhur/base/random_matrix.hpp"
-#include "fedhur/client/training_client.hpp"
+#include "fedhur/client/local_training.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
@@ -25,24 +25,28 @@ void read_settings(ConfigTable& table, TrimmedMfConfig& config) {
   robust.require(config.trim >= 0 && config.trim < 0.5, "trim", "a number from 0 to below 0.5");
 }
 
-class TrimmedMfClient : public client::TrainingClient {
+class TrimmedMfClient : public client::Client {
  public:
   TrimmedMfClient(const TrimmedMfConfig& config, client::ClientContext context)
-      : TrainingClient(config.training, std::move(context)) {}
+      : training_(config.training, std::move(context)) {}
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
-    const Index dim = training().item_embeddings()->cols();
+    const Index dim = training_.item_embeddings()->cols();
     if (request.kind == "train") {
-      put_loss(reply, training().train(request.round));
-      reply.arrays.set(kTable, Array(training().item_embeddings()));
+      put_loss(reply, training_.train(request.round));
+      reply.arrays.set(kTable, Array(training_.item_embeddings()));
     } else if (request.kind == "update") {
-      training().set_item_embeddings(
-          request.arrays.finite_matrix(kTable, training().num_items(), dim));
+      training_.set_item_embeddings(
+          request.arrays.finite_matrix(kTable, training_.num_items(), dim));
     } else {
       client::refuse(request);
     }
     return reply;
   }
+
+ private:
+  [[nodiscard]] client::Training& training() override { return training_; }
+  client::LocalTraining training_;
 };
 
 class TrimmedMfServer : public federation::ServerMethod {

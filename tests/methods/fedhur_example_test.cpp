@@ -58,9 +58,9 @@ struct Example {
     hierarchy = linalg::from_table({.members = members, .ends_with_items = true});
     global = server::compute_global_filter(uploads, {.rank = 5, .passes = 1, .first_passes = 3}, {},
                                            Rng(1), executor);
-    const server::GroupEmbeddings groups(uploads, hierarchy, executor);
-    filters =
-        server::build_relation_filters(groups, hierarchy, global.factor(), level_weights, executor);
+    const server::GroupEmbeddings groups(
+        uploads, std::make_shared<const linalg::ItemHierarchy>(hierarchy), executor);
+    filters = server::build_relation_filters(groups, global.factor(), level_weights, executor);
     const server::ScorerConfig scorer_config{.refinement_weight = 0.0F};
     const server::Scorer scorer(4, scorer_config, Rng(1));
     for (Index s = 0; s < hierarchy.num_scopes(); ++s) {

@@ -130,41 +130,49 @@ std::string describe(const Message& message) {
   return text;
 }
 
+// All that a client reads of it.
+ScopeFilters read_query(const Message& query, const FedHurConfig& config, Index num_items) {
+  const Guidance guidance = read_guidance(query, config, num_items);
+  return read_scope_filters(query, config, guidance, *guidance.build_hierarchy());
+}
+
 TEST(Guidance, ComesBackAsItWasPut) {
   const FedHurConfig config = fedhur_config({});
-  const Guidance guidance = read_guidance(requests_of(config).query, config, kItems);
+  const Message query = requests_of(config).query;
+  const Guidance guidance = read_guidance(query, config, kItems);
+  const ScopeFilters read = read_query(query, config, kItems);
   const auto uploads = tests::related_uploads(3, kItems, kDim, 1);
   const Executor executor(1);
-  const server::GroupEmbeddings groups(uploads, *guidance.hierarchy, executor);
+  const server::GroupEmbeddings groups(uploads, guidance.build_hierarchy(), executor);
   const Matrix factor = server::compute_global_filter(uploads, {}, {}, Rng(1), executor).factor();
-  const auto filters = server::build_relation_filters(groups, *guidance.hierarchy, factor,
-                                                      config.level_weights, executor);
+  const auto filters =
+      server::build_relation_filters(groups, factor, config.level_weights, executor);
   tests::expect_close(guidance.global_filter.to_dense(), Matrix(factor * factor.transpose()));
-  ASSERT_EQ(guidance.filters.size(), filters.size());
+  ASSERT_EQ(read.filters.size(), filters.size());
   for (std::size_t s = 0; s < filters.size(); ++s) {
-    tests::expect_close(guidance.filters[s].to_dense(), filters[s].to_dense(), 1e-6);
-    EXPECT_NEAR(guidance.spectral_norms[s], filters[s].spectral_norm(), 1e-4);
+    tests::expect_close(read.filters[s].to_dense(), filters[s].to_dense(), 1e-6);
+    EXPECT_NEAR(read.spectral_norms[s], filters[s].spectral_norm(), 1e-4);
   }
 }
 
 TEST(Guidance, ThatIsMalformedIsRefused) {
   const FedHurConfig config = fedhur_config({});
   const Message good = requests_of(config).query;
-  EXPECT_NO_THROW((void)read_guidance(good, config, kItems));
+  EXPECT_NO_THROW((void)read_query(good, config, kItems));
   EXPECT_THROW((void)read_guidance(good, config, kItems + 1), ProtocolError);
   for (const Message& bad : spoiled_queries(good)) {
-    EXPECT_THROW((void)read_guidance(bad, config, kItems), ProtocolError) << describe(bad);
+    EXPECT_THROW((void)read_query(bad, config, kItems), ProtocolError) << describe(bad);
   }
 }
 
 TEST(Guidance, NeedsNoMoreThanTheRelationAsksFor) {
   const FedHurConfig none = fedhur_config({"relation.kind=none"});
   EXPECT_EQ(requests_of(none).query.arrays.size(), 1U);
-  EXPECT_EQ(read_guidance(requests_of(none).query, none, kItems).hierarchy, nullptr);
+  EXPECT_EQ(read_guidance(requests_of(none).query, none, kItems).groups, nullptr);
   const FedHurConfig similarity = fedhur_config({"relation.kind=similarity"});
-  const Guidance guidance = read_guidance(requests_of(similarity).query, similarity, kItems);
-  EXPECT_NE(guidance.hierarchy, nullptr);
-  EXPECT_TRUE(guidance.filters.empty());
+  const Message query = requests_of(similarity).query;
+  EXPECT_NE(read_guidance(query, similarity, kItems).groups, nullptr);
+  EXPECT_FALSE(query.arrays.contains("group_filters"));
 }
 
 TEST(PersonalizedFilter, ThatIsMalformedIsRefused) {

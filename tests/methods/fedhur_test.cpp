@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <set>
 
 #include "fedhur/linalg/normalize.hpp"
@@ -82,11 +81,7 @@ struct Round0 {
     config = tests::fedhur_config(assignments);
     ConfigTable table;
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
-    const RoundWatcher watcher{
-        .round = 0,
-        .show_matrix = [&](const std::string& name, ConstMatrixRef matrix) { seen[name] = matrix; },
-        .show_vector = [](const std::string&, ConstVectorRef) {},
-        .show_json = [](const std::string&, const std::string&) {}};
+    const RoundWatcher watcher{.round = 0, .show = [&](const FedHurRound& now) { seen = now; }};
     const Executor executor(2);
     const auto server =
         find_method("fedhur").configure(table).make_server({.num_clients = num_clients,
@@ -96,6 +91,7 @@ struct Round0 {
                                                             .watcher = &watcher});
     notes = server->run_round(0, federation);
     guidance = read_guidance(federation.query, config, num_items);
+    hierarchy = guidance.build_hierarchy();
   }
 
   // What client k will fit its embeddings to.
@@ -103,14 +99,15 @@ struct Round0 {
     return widen(read_personalized_filter(federation.finetunes[k], config, guidance).to_dense());
   }
   [[nodiscard]] Dense weights(Index scope) const {
-    return seen.at(fmt::format("scopes/{}/aggregation_weights", scope)).cast<double>();
+    return seen.personal.retrievals[static_cast<std::size_t>(scope)].aggregation_weights;
   }
 
   FixedUploads federation;
   FedHurConfig config;
-  std::map<std::string, Matrix> seen;
+  FedHurRound seen;
   federation::RoundNotes notes;
   Guidance guidance;
+  Shared<linalg::ItemHierarchy> hierarchy;
 };
 
 const std::vector<std::string> kKinds = {"own", "similarity", "complementarity", "both", "utility"};
@@ -135,7 +132,7 @@ TEST(FedHurServer, MixesWholeFiltersWhereTheStructureIsSingle) {
 
 Dense dense_personalized_filter(const Round0& round, std::size_t k) {
   const server::Uploads& uploads = round.federation.uploads;
-  const linalg::ItemHierarchy& hierarchy = *round.guidance.hierarchy;
+  const linalg::ItemHierarchy& hierarchy = *round.hierarchy;
   Dense sum = tests::dense_global_filter(uploads);
   for (Index s = 0; s < hierarchy.num_scopes(); ++s) {
     const linalg::Scope& scope = hierarchy.scopes[static_cast<std::size_t>(s)];
@@ -151,7 +148,8 @@ Dense dense_personalized_filter(const Round0& round, std::size_t k) {
       mean += gram(Z) / static_cast<double>(uploads.size());
       average += weight * Z;
     }
-    if (round.config.coarse == Coarse::parameters && scope.level == 0) mixed = gram(average);
+    if (round.config.coarse == server::Coarse::parameters && scope.level == 0)
+      mixed = gram(average);
     const Dense R = mixed - mean;
     const auto beta =
         static_cast<double>(linalg::level_weight(round.config.level_weights, scope.level));
@@ -184,7 +182,7 @@ TEST(FedHurServer, KeepsWeightsWithinTheBoundOfTheClip) {
   const Round0 round(9, 14, 3, {"retrieval.clip=1.0"}, 3);
   const double high = std::exp(1.0);
   const double bound = high / (high + 8.0 * std::exp(-1.0));
-  for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
+  for (Index s = 0; s < round.hierarchy->num_scopes(); ++s) {
     EXPECT_LE(round.weights(s).maxCoeff(), bound + 1e-6);
     tests::expect_close(Dense(round.weights(s).rowwise().sum()), Dense(Dense::Ones(9, 1)), 1e-6);
   }
@@ -201,18 +199,23 @@ TEST(FedHurServer, PersonalizesForThoseWhoAskWithTheHelpOfAllWhoTrained) {
     const auto& finetunes = round.federation.finetunes;
     for (const std::size_t k : {1U, 3U}) EXPECT_TRUE(finetunes[k].kind.empty()) << k;
     for (const std::size_t k : {0U, 2U, 4U, 5U}) EXPECT_FALSE(finetunes[k].kind.empty()) << k;
-    EXPECT_FALSE(round.seen.contains("item_embeddings/1"));
-    EXPECT_EQ(round.seen.at("item_embeddings/3"), *round.federation.uploads[3]);
-    EXPECT_FALSE(round.seen.contains("scopes/0/projected_query/3"));
+    const auto ids = [](std::initializer_list<Index> numbers) {
+      std::vector<ClientId> clients;
+      for (const Index number : numbers) clients.push_back(client_id(number));
+      return clients;
+    };
+    EXPECT_EQ(round.seen.trained.clients, ids({0, 2, 3, 4, 5}));
+    EXPECT_EQ(*round.seen.trained.uploads[2], *round.federation.uploads[3]);
+    EXPECT_EQ(round.seen.targets.clients, ids({0, 2, 4, 5}));
     EXPECT_EQ(round.weights(0).rows(), 4) << "targets 0, 2, 4 and 5";
     EXPECT_EQ(round.weights(0).cols(), 5) << "and client 3 helps them";
     EXPECT_FALSE(round.notes.inside.contains("weight_blocks"));
     double own = 0.0;
-    for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
+    for (Index s = 0; s < round.hierarchy->num_scopes(); ++s) {
       const Dense alpha = round.weights(s);
       own += (alpha(0, 0) + alpha(1, 1) + alpha(2, 3) + alpha(3, 4)) / 4.0;
     }
-    own /= static_cast<double>(round.guidance.hierarchy->num_scopes());
+    own /= static_cast<double>(round.hierarchy->num_scopes());
     EXPECT_NEAR(round.notes.numbers.at("own_weight"), own, 1e-6);
 
     // The same by the definition, for the last target: client 5, the last of five candidates.
@@ -220,8 +223,8 @@ TEST(FedHurServer, PersonalizesForThoseWhoAskWithTheHelpOfAllWhoTrained) {
     candidates.erase(candidates.begin() + 1);
     const double beta = structure == "single" ? 0.5 : 0.3;
     Dense expected = tests::dense_global_filter(candidates);
-    for (Index s = 0; s < round.guidance.hierarchy->num_scopes(); ++s) {
-      const linalg::Scope& scope = round.guidance.hierarchy->scopes[static_cast<std::size_t>(s)];
+    for (Index s = 0; s < round.hierarchy->num_scopes(); ++s) {
+      const linalg::Scope& scope = round.hierarchy->scopes[static_cast<std::size_t>(s)];
       Dense R = Dense::Zero(scope.num_members(), scope.num_members());
       for (std::size_t j = 0; j < candidates.size(); ++j) {
         const Dense Z = tests::dense_group_means(*candidates[j], scope);

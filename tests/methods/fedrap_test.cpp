@@ -115,7 +115,7 @@ TEST(FedRap, TrainsWithTheStrengthThatItsScheduleHasInTheRound) {
 struct Tables {
   Matrix heads, personal, shared;
 };
-Tables tables_of(const client::Client& client) {
+Tables tables_of(client::Client& client) {
   const client::PrivateState state = client.save();
   return {state.matrix("heads"), state.matrix("personal"), state.matrix("shared")};
 }

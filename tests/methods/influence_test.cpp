@@ -262,7 +262,7 @@ TEST(Popularity, CountsNobodyMoreThanTheCap) {
   }
 }
 
-TEST(UploadConfig, NamesTheKeyOfACapThatIsNotAllowed) {
+TEST(UploadLimits, NamesTheKeyOfACapThatIsNotAllowed) {
   for (const std::string key : {"upload.norm_cap", "upload.size_cap"}) {
     for (const std::string value : {"-1", "0.5", "inf", "nan"}) {
       try {

@@ -14,10 +14,15 @@ namespace {
 using message::Message;
 using message::Precision;
 
-Message upload(const Matrix& embeddings, Index rank) {
+Message upload(const Shared<Matrix>& embeddings, Index rank) {
   Message reply{.kind = "train", .round = 0, .arrays = {}};
-  put_item_embeddings(reply, std::make_shared<const Matrix>(embeddings), rank);
+  client::UploadConfig config;
+  config.rank = rank;
+  client::UploadStage(config, {}).put(embeddings, reply);
   return reply;
+}
+Message upload(const Matrix& embeddings, Index rank) {
+  return upload(std::make_shared<const Matrix>(embeddings), rank);
 }
 
 template <class Action>
@@ -31,10 +36,8 @@ std::string protocol_error(const Action& action) {
 }
 
 TEST(ItemEmbeddings, AreSharedAsTheyAreWithoutARank) {
-  Message reply{.kind = "train", .round = 0, .arrays = {}};
   const auto embeddings = std::make_shared<const Matrix>(tests::random_matrix(20, 6, 1));
-  put_item_embeddings(reply, embeddings, 0);
-  EXPECT_EQ(read_item_embeddings(reply.arrays, 20, 6), embeddings);
+  EXPECT_EQ(read_item_embeddings(upload(embeddings, 0).arrays, 20, 6), embeddings);
 }
 
 TEST(ItemEmbeddings, ComeBackAsTheBestOfTheirRank) {
@@ -114,33 +117,24 @@ TEST(ItemEmbeddings, AreRefusedInTheWrongShape) {
               testing::HasSubstr("'item_embeddings' is missing"));
 }
 
-// Shows what a client believes that the server sees of it.
-class WatchedClient : public FilterClient {
- public:
-  using FilterClient::FilterClient;
-  using FilterClient::uploaded_embeddings;
-
- private:
-  void follow(const Message& request, Message& /*reply*/) override { client::refuse(request); }
-};
-
-TEST(FilterClient, KnowsItsEmbeddingsAsTheServerSeesThem) {
+TEST(FilterTraining, KnowsItsEmbeddingsAsTheServerSeesThem) {
   for (const Precision precision : {Precision::float32, Precision::float16, Precision::int8}) {
     for (const Index rank : {Index{0}, Index{3}}) {
       for (const Real noise : {0.0F, 0.01F}) {
         FilterMethodConfig config;
         config.training.embedding_dim = 6;
-        config.laplace_scale = noise;
-        config.wire = {.format = {precision}, .rank = rank};
-        WatchedClient client(config, {.id = client_id(0),
-                                      .train = tests::user_items({{1, 4}, {2, 3, 17}}),
-                                      .num_items = 20,
-                                      .rng = Rng(5)});
+        config.upload = {.format = {precision}, .rank = rank, .laplace_scale = noise};
+        FilterTraining client(config, {.id = client_id(0),
+                                       .train = tests::user_items({{1, 4}, {2, 3, 17}}),
+                                       .num_items = 20,
+                                       .rng = Rng(5)});
         EXPECT_THROW((void)client.uploaded_embeddings(), ProtocolError) << "nothing yet";
         Message start{.kind = "start", .round = 0, .arrays = {}};
         start.arrays.set("item_embeddings", tests::random_matrix(20, 6, 3));
-        (void)client.answer(start);
-        const Message reply = client.answer({.kind = "train", .round = 0, .arrays = {}});
+        const Message train{.kind = "train", .round = 0, .arrays = {}};
+        Message reply = train;
+        EXPECT_TRUE(client.answer(start, reply));
+        EXPECT_TRUE(client.answer(train, reply));
         const Message arrived = message::decode(message::encode(reply, {precision}));
         EXPECT_EQ(*client.uploaded_embeddings(), *read_item_embeddings(arrived.arrays, 20, 6))
             << name_of(precision) << " rank " << rank << " noise " << noise;

@@ -52,7 +52,7 @@ struct World {
         std::uint64_t seed)
       : uploads(tests::random_uploads(num_clients, num_items, 4, seed)),
         hierarchy(tests::random_hierarchy(num_items, num_levels, ends_with_items, seed)),
-        groups(uploads, hierarchy, executor),
+        groups(uploads, std::make_shared<const ItemHierarchy>(hierarchy), executor),
         dense(dense_relation_filters(uploads, hierarchy, level_weights)) {}
   Executor executor{2};
   std::vector<Real> level_weights = {0.5F, 0.2F};
@@ -104,8 +104,8 @@ TEST(RelationFilters, InheritFromTheGroupAbove) {
     // Of full rank, so that scopes of items are exact too.
     const GlobalFilter global = compute_global_filter(
         world.uploads, {.rank = world.hierarchy.num_items}, {}, Rng(1), world.executor);
-    const auto filters = build_relation_filters(world.groups, world.hierarchy, global.factor(),
-                                                world.level_weights, world.executor);
+    const auto filters =
+        build_relation_filters(world.groups, global.factor(), world.level_weights, world.executor);
     ASSERT_EQ(filters.size(), world.dense.size());
     for (std::size_t s = 0; s < filters.size(); ++s) {
       expect_close(filters[s].to_dense(), world.dense[s].back(), 1e-4);

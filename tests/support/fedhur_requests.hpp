@@ -2,7 +2,6 @@
 #pragma once
 #include "fedhur/linalg/symmetric.hpp"
 #include "fedhur/methods/fedhur_messages.hpp"
-#include "fedhur/server/group_embeddings.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -27,22 +26,23 @@ struct FedHurRequests {
                                                     const server::Uploads& uploads, Round round) {
   const Executor executor(1);
   const Index num_items = uploads[0]->rows();
-  const linalg::ItemHierarchy hierarchy = config.structure == methods::Structure::single
-                                              ? linalg::hierarchy_of_items(num_items)
-                                              : random_hierarchy(num_items, 3, true, 1);
+  methods::FedHurRound now{.config = config};
+  now.trained.round = round;
   const server::GlobalFilter global =
       server::compute_global_filter(uploads, {}, {}, Rng(1), executor);
-  const server::GroupEmbeddings groups(uploads, hierarchy, executor);
-  const auto filters = server::build_relation_filters(groups, hierarchy, global.factor(),
-                                                      config.level_weights, executor);
-  std::vector<double> norms;
-  for (const auto& filter : filters) norms.push_back(filter.spectral_norm());
-  FedHurRequests requests{.query = {.kind = "query", .round = round, .arrays = {}},
+  now.trained.global_factor = std::make_shared<const Matrix>(global.factor());
+  now.groups.hierarchy = std::make_shared<const linalg::ItemHierarchy>(
+      config.structure == methods::Structure::single ? linalg::hierarchy_of_items(num_items)
+                                                     : random_hierarchy(num_items, 3, true, 1));
+  now.groups.filters = server::build_relation_filters(
+      server::GroupEmbeddings(uploads, now.groups.hierarchy, executor), global.factor(),
+      config.level_weights, executor);
+  now.groups.spectral_norms = server::spectral_norms(now.groups.filters, executor);
+  FedHurRequests requests{.query = methods::make_query_request(now),
                           .finetune = {.kind = "finetune", .round = round, .arrays = {}}};
-  methods::put_guidance(requests.query, config, global.factor(), hierarchy, filters, norms);
   const Index count = config.structure == methods::Structure::single
                           ? linalg::packed_size(global.basis.cols())
-                          : hierarchy.num_packed();
+                          : now.groups.hierarchy->num_packed();
   if (config.has_relations()) {
     requests.finetune.arrays.set("residuals", Matrix(0.001F * random_matrix(1, count, 2)));
   }

@@ -20,7 +20,7 @@ struct PersonalizedCase {
         uploads, {.rank = rank, .passes = 1, .first_passes = 100}, {}, Rng(1), executor);
     filter = linalg::filter_of_factor(global.factor());
     filter.hierarchy = std::make_shared<const linalg::ItemHierarchy>(hierarchy);
-    const server::GroupEmbeddings groups(uploads, hierarchy, executor);
+    const server::GroupEmbeddings groups(uploads, filter.hierarchy, executor);
     for (Index s = 0; s < hierarchy.num_scopes(); ++s) {
       const MatrixOf<double> scores =
           random_symmetric(num_clients, seed * 100 + static_cast<std::uint64_t>(s)).cast<double>();

@@ -1,0 +1,64 @@
+// The one stage between a trained table and what leaves of it: noise, low rank, rounding.
+#pragma once
+#include <string>
+
+#include "fedhur/client/client.hpp"
+#include "fedhur/message/wire_format.hpp"
+
+namespace fedhur::client {
+struct UploadConfig {
+  message::WireFormat format;  // of the wire, which rounds what is sent
+  Index rank = 0;              // w of uploaded tables; 0 sends them as they are
+  Real laplace_scale = 0.0F;   // b; noise on every uploaded number, drawn anew each round
+};
+void read_settings(ConfigTable& table, UploadConfig& config);
+// For methods that know noise.
+void read_noise(ConfigTable& table, UploadConfig& config);
+
+// How a table is called in a message: whole, or as two factors of a lower rank.
+struct TableNames {
+  explicit TableNames(const std::string& stem)
+      : whole(stem + "_embeddings"),
+        coordinates(stem + "_coordinates"),
+        directions(stem + "_directions") {}
+  std::string whole;
+  std::string coordinates;
+  std::string directions;
+};
+
+// What has left of a table. It shares its memory with the message.
+class UploadedTable {
+ public:
+  UploadedTable(Shared<Matrix> whole, message::Precision precision)
+      : whole_(std::move(whole)), precision_(precision) {}
+  UploadedTable(Shared<Matrix> coordinates, Shared<Matrix> directions, message::Precision precision)
+      : whole_(std::move(coordinates)), directions_(std::move(directions)), precision_(precision) {}
+  void put(message::Message& reply, const std::string& stem) const;
+  // As the server reads it.
+  [[nodiscard]] Shared<Matrix> matrix() const;
+
+ private:
+  Shared<Matrix> whole_;       // or the coordinates, where there are directions
+  Shared<Matrix> directions_;  // null where the table left whole
+  message::Precision precision_;
+};
+
+class UploadStage {
+ public:
+  UploadStage(const UploadConfig& config, const ClientContext& context)
+      : config_(config), rng_(context.rng), id_(context.id) {}
+  // Puts the table into a reply. It leaves as its best approximation of the rank, or whole if that
+  // takes no more numbers or if it is not finite (the server will say so). Names begin with `stem`:
+  // a method may have two such tables.
+  UploadedTable put(const Shared<Matrix>& table, message::Message& reply,
+                    const std::string& stem = "item") const;
+
+ private:
+  UploadConfig config_;
+  Rng rng_;
+  ClientId id_;
+};
+
+// A table with Laplace noise of this scale on every number; the same table if the scale is 0.
+[[nodiscard]] Shared<Matrix> add_laplace_noise(const Shared<Matrix>& table, Real scale, Rng rng);
+}  // namespace fedhur::client
