@@ -8,30 +8,23 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
+#include "fedhur/base/descriptor.hpp"
 #include "fedhur/base/error.hpp"
 
 namespace fedhur::apps {
-namespace {
-// False with errno set if not all of it could be written.
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-}  // namespace
-
 void print(std::string_view text) {
-  if (write_all(STDOUT_FILENO, text)) return;
-  if (errno == EPIPE) throw ReaderLeft("nobody reads standard output");
+  if (write_all(STDOUT_FILENO, std::as_bytes(std::span(text)))) return;
+  if (errno == EPIPE) throw ReaderLeft("standard output is closed");
   throw Error(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-void say(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+void print_json(const nlohmann::ordered_json& json) {
+  print(json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void say(std::string_view text) { (void)write_all(STDERR_FILENO, std::as_bytes(std::span(text))); }
 
 void secure_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

@@ -1,13 +1,14 @@
 // Where results and messages go. Results must arrive, messages may be lost.
 #pragma once
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fedhur::apps {
-// Nobody reads standard output any more, as in `fedhur ... | head`.
+// The reader of standard output has closed it, as in `fedhur ... | head`.
 struct ReaderLeft : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -15,11 +16,13 @@ struct ReaderLeft : std::runtime_error {
 // To standard output, at once. Error with the system's reason if that fails, ReaderLeft if the
 // other end of the pipe is closed.
 void print(std::string_view text);
+// The same of one JSON value on a line; bytes that are not UTF-8 are replaced.
+void print_json(const nlohmann::ordered_json& json);
 // To standard error, whatever happens.
 void say(std::string_view text);
 
-// A closed standard stream would be taken by the next file that is opened, and what is printed
-// would end up in there. Also has writes to a closed pipe fail instead of ending the process.
+// Opens closed standard streams: the next file that is opened would take their number, and what is
+// printed would end up in it. Also has writes to a closed pipe fail instead of ending the process.
 void secure_standard_streams();
 
 // Columns of the terminal behind a file descriptor; 0 if there is none.

@@ -6,28 +6,10 @@
 #include <array>
 #include <cmath>
 
+#include "fedhur/base/strings.hpp"
+
 namespace fedhur::apps {
 namespace {
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t size = 1;  // bytes
-  bool is_valid = false;
-};
-
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {.value = lead, .size = 1, .is_valid = true};
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return {};
-  char32_t value = lead & (0x7FU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    value = (value << 6U) | (byte(i) & 0x3FU);
-  }
-  return {.value = value, .size = size, .is_valid = true};
-}
-
 struct Range {
   char32_t first;
   char32_t last;
@@ -54,10 +36,10 @@ bool is_in(const std::array<Range, size>& ranges, char32_t value) {
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
-    const CodePoint point = decode(text);
-    if (!point.is_valid || !is_in(kZeroWide, point.value)) ++width;
-    if (point.is_valid && is_in(kDoubleWide, point.value)) ++width;
-    text.remove_prefix(point.size);
+    const auto point = first_code_point(text);
+    if (!point || !is_in(kZeroWide, point->value)) ++width;
+    if (point && is_in(kDoubleWide, point->value)) ++width;
+    text.remove_prefix(point ? point->size : 1);
   }
   return width;
 }
@@ -65,10 +47,10 @@ std::size_t display_width(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const CodePoint point = decode(text);
-    const bool is_control = point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0);
-    result += point.is_valid && !is_control ? text.substr(0, point.size) : std::string_view("?");
-    text.remove_prefix(point.size);
+    const auto point = first_code_point(text);
+    const std::size_t size = point ? point->size : 1;
+    result += point && !is_control(point->value) ? text.substr(0, size) : std::string_view("?");
+    text.remove_prefix(size);
   }
   return result;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fedhur/base/error.hpp"
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/data/load.hpp"
 #include "fedhur/data/stored_file.hpp"
 #include "fedhur/data/titles.hpp"
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 6> kTitleNames = {"titles",       "u.item
 void check_names(const std::vector<std::string>& names, const char* what) {
   const std::set<std::string_view> distinct(names.begin(), names.end());
   expects(distinct.size() == names.size(), what);
-  for (const std::string& name : names) expects(!name.empty() && data::is_utf8(name), what);
+  for (const std::string& name : names) expects(!name.empty() && is_utf8(name), what);
 }
 
 void check_rows(const data::Dataset& dataset) {
@@ -66,7 +66,7 @@ void check_titles(std::string stored, std::string_view name, bool skip_bad_rows)
   const data::TitleTable table = data::parse_titles(text, name, skip_bad_rows);
   expects(table.ids.size() == table.columns.size(), "columns have names");
   for (const auto& ids : table.ids) expects(ids.size() == table.titles.size(), "rows have ids");
-  for (const auto& title : table.titles) expects(data::is_utf8(title), "titles are UTF-8");
+  for (const auto& title : table.titles) expects(is_utf8(title), "titles are UTF-8");
   for (const bool from_zero : {false, true}) {
     (void)data::match_titles(table, {"0", "1", "x"}, from_zero, "x");
   }

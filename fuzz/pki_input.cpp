@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/pki/certificate.hpp"
 #include "fedhur/pki/issue_record.hpp"
 #include "fedhur/pki/pem.hpp"
@@ -45,7 +46,7 @@ void take(Read read) {
   } catch (const DataError& error) {
     const std::string_view message = error.what();
     expects(!message.empty() && message.size() < 500, "a message is one sentence");
-    expects(pki::is_printable(message), "a message is printable");
+    expects(is_printable(message), "a message is printable");
   }
   expects(ERR_peek_error() == 0, "nothing is left in OpenSSL's queue");
 }
@@ -53,7 +54,7 @@ void take(Read read) {
 void take_certificate(const std::string& pem) {
   take([&] {
     const pki::CertificateInfo info = pki::read_certificate(pem);
-    expects(pki::is_printable(info.name) && pki::is_printable(info.issuer), "names are printable");
+    expects(is_printable(info.name) && is_printable(info.issuer), "names are printable");
     expects(!info.serial.empty(), "there is a serial");
     expects(pki::canonical(info.clients) == info.clients, "ranges are canonical");
     expects(info.sha256.size() == 64 && info.key_sha256.size() == 64, "there are fingerprints");
@@ -73,7 +74,7 @@ void take_request(const std::string& pem) {
 void take_revocations(const std::string& pem) {
   take([&] {
     const pki::RevocationInfo info = pki::read_revocations(pem);
-    expects(pki::is_printable(info.issuer), "names are printable");
+    expects(is_printable(info.issuer), "names are printable");
     expects(info.number >= 0, "lists are numbered from 0");
     (void)pki::RevocationList::read(pem, ca());
     expects(false, "the CA knows what it has signed");

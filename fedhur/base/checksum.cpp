@@ -18,26 +18,18 @@ Checksum::Digest to_digest(const XXH128_hash_t& hash) {
 }
 }  // namespace
 
-struct Checksum::Context {
-  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(),
-                                                                 &XXH3_freeState};
-};
+void Checksum::Free::operator()(XXH3_state_s* state) const { (void)XXH3_freeState(state); }
 
-Checksum::Checksum() : context_(std::make_unique<Context>()) {
-  if (!context_->state) throw std::bad_alloc();
-  (void)XXH3_128bits_reset(context_->state.get());  // fails for null alone
+Checksum::Checksum() : state_(XXH3_createState()) {
+  if (!state_) throw std::bad_alloc();
+  (void)XXH3_128bits_reset(state_.get());  // fails for null alone
 }
-Checksum::~Checksum() = default;
-Checksum::Checksum(Checksum&&) noexcept = default;
-Checksum& Checksum::operator=(Checksum&&) noexcept = default;
 
 void Checksum::update(std::span<const std::byte> bytes) {
-  (void)XXH3_128bits_update(context_->state.get(), bytes.data(), bytes.size());
+  (void)XXH3_128bits_update(state_.get(), bytes.data(), bytes.size());
 }
 
-Checksum::Digest Checksum::digest() const {
-  return to_digest(XXH3_128bits_digest(context_->state.get()));
-}
+Checksum::Digest Checksum::digest() const { return to_digest(XXH3_128bits_digest(state_.get())); }
 
 Checksum::Digest checksum_of(std::span<const std::byte> bytes) {
   return to_digest(XXH3_128bits(bytes.data(), bytes.size()));

@@ -29,15 +29,25 @@ class Descriptor {
   int fd_;
 };
 
-// All of it, however many calls that takes. False, with errno, if the system refuses.
-[[nodiscard]] inline bool write_at(int fd, off_t position, std::span<const std::byte> bytes) {
+// All of it, however many calls of write_some(bytes) that takes. False, with errno, if the system
+// refuses.
+template <class WriteSome>
+[[nodiscard]] bool write_whole(std::span<const std::byte> bytes, const WriteSome& write_some) {
   while (!bytes.empty()) {
-    const ssize_t size = ::pwrite(fd, bytes.data(), bytes.size(), position);
+    const ssize_t size = write_some(bytes);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return false;
-    position += size;
     bytes = bytes.subspan(static_cast<std::size_t>(size));
   }
   return true;
+}
+[[nodiscard]] inline bool write_all(int fd, std::span<const std::byte> bytes) {
+  return write_whole(bytes, [fd](auto rest) { return ::write(fd, rest.data(), rest.size()); });
+}
+[[nodiscard]] inline bool write_at(int fd, off_t position, std::span<const std::byte> bytes) {
+  const off_t end = position + static_cast<off_t>(bytes.size());
+  return write_whole(bytes, [&](auto rest) {
+    return ::pwrite(fd, rest.data(), rest.size(), end - static_cast<off_t>(rest.size()));
+  });
 }
 }  // namespace fedhur

@@ -48,12 +48,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write", path_);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    if (!write_all(file_.get(), bytes)) fail("write", path_);
   }
   void commit() {
     if (::fsync(file_.get()) != 0) fail("write", path_);

@@ -6,13 +6,13 @@
 #include <unordered_map>
 
 #include "fedhur/base/error.hpp"
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/data/records.hpp"
 #include "fedhur/data/stored_file.hpp"
 
 namespace fedhur::data {
 namespace {
-bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+bool is_control_byte(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
 }  // namespace
 
 Catalogue catalogue_of(const Dataset& dataset) {
@@ -23,7 +23,7 @@ std::string to_text(const Catalogue& catalogue) {
   std::string text = "item\ttitle\n";
   for (std::size_t i = 0; i < catalogue.names.size(); ++i) {
     const std::string& name = catalogue.names[i];
-    if (name.empty() || std::ranges::any_of(name, is_control)) {
+    if (name.empty() || std::ranges::any_of(name, is_control_byte)) {
       throw DataError(
           fmt::format("the item {} cannot be part of a catalogue: expected a name "
                       "without control characters",
@@ -31,7 +31,7 @@ std::string to_text(const Catalogue& catalogue) {
     }
     text += name;
     text += '\t';
-    for (const char c : catalogue.titles[i]) text += is_control(c) ? ' ' : c;
+    for (const char c : catalogue.titles[i]) text += is_control_byte(c) ? ' ' : c;
     text += '\n';
   }
   return text;

@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 
 namespace fedhur::data {
 namespace {

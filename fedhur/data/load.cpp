@@ -11,8 +11,8 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/data/columns.hpp"
-#include "fedhur/data/encoding.hpp"
 #include "fedhur/data/readers.hpp"
 #include "fedhur/data/records.hpp"
 #include "fedhur/data/stored_file.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "fedhur/base/strings.hpp"
 #include "fedhur/data/columns.hpp"
-#include "fedhur/data/encoding.hpp"
 #include "fedhur/data/records.hpp"
 
 namespace fedhur::data {

@@ -2,23 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "fedhur/base/error.hpp"
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 
 namespace fedhur::data {
 namespace {
 constexpr std::uint64_t kNumericIdEnd = std::uint64_t{1} << 32U;
-
-template <class Number>
-bool parse_whole(std::string_view text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;
-}
 
 // Positions of the rows, user by user, each user's in file order.
 std::vector<std::size_t> rows_by_user(const std::vector<Interaction>& rows, std::size_t num_users) {
@@ -143,14 +135,19 @@ Dataset RowCollector::finish() {
 }
 
 bool parse_rating(std::string_view text, float& rating) {
-  return parse_whole(text, rating) && std::isfinite(rating);
+  const auto number = parse_number<float>(text);
+  if (number) rating = *number;
+  return number && std::isfinite(rating);
 }
 
 bool parse_timestamp(std::string_view text, std::int64_t& timestamp) {
-  if (parse_whole(text, timestamp)) return true;
-  double seconds = 0.0;
-  if (!parse_whole(text, seconds) || !(std::abs(seconds) < 9e18)) return false;
-  timestamp = std::llround(seconds);
+  if (const auto whole = parse_number<std::int64_t>(text)) {
+    timestamp = *whole;
+    return true;
+  }
+  const auto seconds = parse_number<double>(text);
+  if (!seconds || !(std::abs(*seconds) < 9e18)) return false;
+  timestamp = std::llround(*seconds);
   return true;
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/data/columns.hpp"
-#include "fedhur/data/encoding.hpp"
 #include "fedhur/data/records.hpp"
 #include "fedhur/data/stored_file.hpp"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "fedhur/base/descriptor.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/pki/openssl.hpp"
@@ -28,32 +28,11 @@ constexpr std::int64_t kSecondsPerDay = 86400;
 constexpr std::int64_t kClockSkew = 300;
 
 // One process at a time changes what is in the folder; the system unlocks it when the process ends.
-class FolderLock {
- public:
-  explicit FolderLock(const fs::path& folder)
-      : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (folder_ >= 0 && ::flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
-    }
+Descriptor lock_folder(const fs::path& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (folder.get() >= 0 && ::flock(folder.get(), LOCK_EX) != 0 && errno == EINTR) {
   }
-  ~FolderLock() {
-    if (folder_ >= 0) ::close(folder_);
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int folder_;
-};
-
-// What `parse` makes of a file; a DataError says which file it is about.
-template <class Parse>
-auto parse_file(const fs::path& path, Parse parse) {
-  const std::string text = read_pem_file(path);
-  try {
-    return parse(text);
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", path.string(), error.what()));
-  }
+  return folder;
 }
 
 void check_folder(const fs::path& folder) {
@@ -81,14 +60,17 @@ std::vector<IssueEntry> read_issued(const fs::path& folder) {
 
 struct Authority {
   explicit Authority(const fs::path& path)
-      : folder(path), lock(path), certificate(read_ca(path)), info(read_certificate(certificate)) {
+      : folder(path),
+        lock(lock_folder(path)),
+        certificate(read_ca(path)),
+        info(read_certificate(certificate)) {
     signer.certificate = parse_certificate(certificate);
-    signer.key = parse_file(folder / kCaKey, parse_key);
+    signer.key = parse_pem_file(folder / kCaKey, parse_key);
     if (X509_check_private_key(signer.certificate.get(), signer.key.get()) != 1) {
       throw DataError(fmt::format("{} is not the key of {} ({})", (folder / kCaKey).string(),
                                   (folder / kCaCertificate).string(), take_reason()));
     }
-    revocations = parse_file(folder / kRevocations, [this](const std::string& text) {
+    revocations = parse_pem_file(folder / kRevocations, [this](const std::string& text) {
       return RevocationList::read(text, certificate).info();
     });
     issued = read_issued(folder);
@@ -96,7 +78,7 @@ struct Authority {
 
   static std::string read_ca(const fs::path& folder) {
     check_folder(folder);
-    return parse_file(folder / kCaCertificate, [](const std::string& text) {
+    return parse_pem_file(folder / kCaCertificate, [](const std::string& text) {
       if (!read_certificate(text).is_ca) throw DataError("this is not the certificate of a CA");
       return text;
     });
@@ -104,7 +86,7 @@ struct Authority {
 
   CleanQueue queue;
   fs::path folder;
-  FolderLock lock;
+  Descriptor lock;
   std::string certificate;
   CertificateInfo info;
   Signer signer;
@@ -251,7 +233,8 @@ Revocation revoke(Authority& authority, const IssueEntry& chosen, std::int64_t n
   return result;
 }
 
-void make_private_folder(const fs::path& folder) {
+// Makes the folder, or takes one that is empty, for its owner alone.
+void claim_folder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0) return;
   const int reason = errno;
   std::error_code error;
@@ -285,8 +268,8 @@ CertificateInfo create_authority(const fs::path& folder, const std::string& name
                                    .next_update = now + kRevocationDays * kSecondsPerDay,
                                    .revoked = {}};
   const std::string certificate = to_pem(*signer.certificate);
-  make_private_folder(folder);
-  const FolderLock lock(folder);
+  claim_folder(folder);
+  const Descriptor lock = lock_folder(folder);
   try {  // the certificate last: it is what makes the folder a CA's
     write_private_file(folder / kCaKey, to_pem(*signer.key));
     write_file_atomically(folder / kRevocations, to_pem(*sign_revocations(signer, revocations)));
@@ -358,7 +341,7 @@ AuthorityState read_authority(const fs::path& folder) {
   const std::string certificate = Authority::read_ca(folder);
   AuthorityState state;
   state.ca = read_certificate(certificate);
-  state.revocations = parse_file(folder / kRevocations, [&](const std::string& text) {
+  state.revocations = parse_pem_file(folder / kRevocations, [&](const std::string& text) {
     return RevocationList::read(text, certificate).info();
   });
   state.issued = read_issued(folder);

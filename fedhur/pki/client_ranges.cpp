@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/ids.hpp"
+#include "fedhur/base/strings.hpp"
 
 namespace fedhur::pki {
 namespace {
@@ -19,11 +19,8 @@ constexpr Index kLastClient = std::numeric_limits<std::underlying_type_t<ClientI
 constexpr std::size_t kMaxRanges = 1000;
 
 std::optional<Index> parse_id(std::string_view text) {
-  Index id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  const bool is_id = error == std::errc() && end == text.data() + text.size() &&
-                     text.front() != '-' && id <= kLastClient;
-  return is_id ? std::optional(id) : std::nullopt;
+  const auto id = parse_number<Index>(text);
+  return id && text.front() != '-' && *id <= kLastClient ? id : std::nullopt;
 }
 
 std::optional<ClientRange> parse_range(std::string_view text) {
@@ -34,37 +31,25 @@ std::optional<ClientRange> parse_range(std::string_view text) {
   return ClientRange{.first = *first, .last = *last};
 }
 
-// For messages: text from outside may be long and hold anything.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kMaxShown = 40;
-  std::string result(text.substr(0, kMaxShown));
-  std::ranges::replace_if(
-      result, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text.size() > kMaxShown ? result + "..." : result;
-}
 }  // namespace
 
 std::vector<ClientRange> parse_client_ranges(const std::string& text) {
   std::vector<ClientRange> ranges;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t end = std::min(text.find(',', first), text.size());
-    const auto part = std::string_view(text).substr(first, end - first);
+  for (const std::string_view part : split_at(text, ',')) {
     const auto range = parse_range(part);
     if (!range) {
       throw ConfigError(fmt::format(
-          "clients '{}': '{}' is not an id from 0 to {} or a range of them; expected such as 7, "
+          "clients {}: {} is not an id from 0 to {} or a range of them; expected such as 7, "
           "0-24 or 3,5,8-9",
-          shown(text), shown(part), kLastClient));
+          excerpt(text), excerpt(part), kLastClient));
     }
     ranges.push_back(*range);
-    first = end + 1;
   }
   ranges = canonical(std::move(ranges));
   if (ranges.size() > kMaxRanges) {
     throw ConfigError(
-        fmt::format("clients '{}': {} ranges are too many for one certificate, "
-                    "expected at most {}",
-                    shown(text), ranges.size(), kMaxRanges));
+        fmt::format("clients {}: {} ranges are too many for one certificate, expected at most {}",
+                    excerpt(text), ranges.size(), kMaxRanges));
   }
   return ranges;
 }

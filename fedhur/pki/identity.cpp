@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "fedhur/base/error.hpp"
-#include "fedhur/pki/openssl.hpp"
+#include "fedhur/base/strings.hpp"
 
 namespace fedhur::pki {
 namespace {
@@ -27,15 +27,10 @@ bool is_label(std::string_view label) {
 
 bool is_dns_name(std::string_view host) {
   if (host.size() > 253) return false;
-  std::string_view label;
-  for (std::size_t first = 0; first <= host.size();) {
-    const std::size_t end = std::min(host.find('.', first), host.size());
-    label = host.substr(first, end - first);
-    if (!is_label(label)) return false;
-    first = end + 1;
-  }
+  const auto labels = split_at(host, '.');
   // The last one is never a number: 10.0.0.256 is a mistake and no name.
-  return !std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(labels, is_label) &&
+         !std::ranges::all_of(labels.back(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // As OpenSSL will write it, so that ::1 and 0:0:0:0:0:0:0:1 are one address.
@@ -46,11 +41,7 @@ std::string canonical_host(const std::string& host) {
     if (::inet_pton(family, host.c_str(), bytes.data()) != 1) continue;
     return ::inet_ntop(family, bytes.data(), text.data(), text.size());
   }
-  std::string name = host;
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return name;
+  return lowercase(host);
 }
 }  // namespace
 
@@ -64,9 +55,8 @@ bool is_ip_address(const std::string& host) {
 
 std::vector<std::string> parse_hosts(const std::string& text) {
   std::vector<std::string> hosts;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t end = std::min(text.find(',', first), text.size());
-    const std::string host = text.substr(first, end - first);
+  for (const std::string_view part : split_at(text, ',')) {
+    const std::string host(part);
     const bool has_nul = host.find('\0') != std::string::npos;
     if (has_nul || (!is_ip_address(host) && !is_dns_name(host))) {
       throw ConfigError(
@@ -76,7 +66,6 @@ std::vector<std::string> parse_hosts(const std::string& text) {
     }
     const std::string form = canonical_host(host);
     if (std::ranges::find(hosts, form) == hosts.end()) hosts.push_back(form);
-    first = end + 1;
   }
   if (hosts.size() > kMaxHosts) {
     throw ConfigError(fmt::format("{} hosts are too many for one certificate, expected at most {}",

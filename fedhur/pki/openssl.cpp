@@ -4,13 +4,13 @@
 #include <openssl/err.h>
 
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <span>
 #include <string_view>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/strings.hpp"
 
 namespace fedhur::pki {
 namespace {
@@ -35,6 +35,16 @@ std::string common_name(const X509_NAME* name, int index) {
   const BytesPtr owner(bytes);
   if (size < 0) throw DataError(fmt::format("the name cannot be read: {}", take_reason()));
   return {bytes, bytes + size};
+}
+
+// Of what `encode` writes.
+template <class Encode>
+std::string sha256_of_der(const Encode& encode) {
+  unsigned char* bytes = nullptr;
+  const int size = encode(&bytes);
+  const BytesPtr owner(bytes);
+  must(size > 0, "compute a fingerprint");
+  return sha256_hex(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
 }
 }  // namespace
 
@@ -66,11 +76,7 @@ TimePtr make_time(std::int64_t seconds) {
 std::string hex_of(const ASN1_INTEGER* number) {
   const NumberPtr value(must_have(ASN1_INTEGER_to_BN(number, nullptr), "read a number"));
   const CharsPtr hex(must_have(BN_bn2hex(value.get()), "write a number"));
-  std::string text = hex.get();
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
+  return lowercase(hex.get());
 }
 
 IntegerPtr number_of(const std::string& hex) {
@@ -79,17 +85,6 @@ IntegerPtr number_of(const std::string& hex) {
   const NumberPtr owner(value);
   must(size > 0 && static_cast<std::size_t>(size) == hex.size(), "read a number");
   return IntegerPtr(must_have(BN_to_ASN1_INTEGER(value, nullptr), "write a number"));
-}
-
-bool is_printable(std::string_view text) {
-  while (!text.empty()) {
-    unsigned long point = 0;
-    const int size = UTF8_getc(reinterpret_cast<const unsigned char*>(text.data()),
-                               static_cast<int>(text.size()), &point);
-    if (size <= 0 || point < 0x20 || (point >= 0x7f && point < 0xa0)) return false;
-    text.remove_prefix(static_cast<std::size_t>(size));
-  }
-  return true;
 }
 
 std::string text_of(const X509_NAME* name) {
@@ -113,21 +108,10 @@ NamePtr make_name(const std::string& common_name) {
 }
 
 std::string sha256_of(const X509* certificate) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  must(X509_digest(certificate, EVP_sha256(), digest.data(), &size) == 1, "compute a fingerprint");
-  std::string text;
-  for (const unsigned char byte : std::span(digest).first(size)) {
-    text += fmt::format("{:02x}", byte);
-  }
-  return text;
+  return sha256_of_der([&](unsigned char** bytes) { return i2d_X509(certificate, bytes); });
 }
 
 std::string sha256_of(EVP_PKEY* key) {
-  unsigned char* bytes = nullptr;
-  const int size = i2d_PUBKEY(key, &bytes);
-  const BytesPtr owner(bytes);
-  must(size > 0, "compute a fingerprint");
-  return sha256_hex(std::as_bytes(std::span(bytes, static_cast<std::size_t>(size))));
+  return sha256_of_der([&](unsigned char** bytes) { return i2d_PUBKEY(key, bytes); });
 }
 }  // namespace fedhur::pki

@@ -71,8 +71,6 @@ template <class Pointer>
 [[nodiscard]] std::string hex_of(const ASN1_INTEGER* number);
 [[nodiscard]] IntegerPtr number_of(const std::string& hex);
 
-// UTF-8 without control characters.
-[[nodiscard]] bool is_printable(std::string_view text);
 // The common name if there is one, else the whole name as in RFC 2253. DataError if it holds what
 // could steer a terminal or forge a line of a log.
 [[nodiscard]] std::string text_of(const X509_NAME* name);

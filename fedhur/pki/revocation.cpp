@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/pki/openssl.hpp"
 #include "fedhur/pki/pem.hpp"
 
@@ -65,14 +66,10 @@ RevocationInfo read_revocations(const std::string& crl_pem) {
 std::optional<std::string> parse_serial(const std::string& text) {
   constexpr std::size_t kMaxDigits = 40;  // 20 bytes, by X.509
   std::string digits;
-  for (const char c : text) {
-    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) {
-      digits += c;
-    } else if (c >= 'A' && c <= 'F') {
-      digits += static_cast<char>(c - 'A' + 'a');
-    } else if (c != ':') {
-      return std::nullopt;
-    }
+  for (const char c : lowercase(text)) {
+    if (c == ':') continue;
+    if (std::string_view("0123456789abcdef").find(c) == std::string_view::npos) return std::nullopt;
+    digits += c;
   }
   digits.erase(0, digits.find_first_not_of('0'));
   if (digits.empty() || digits.size() > kMaxDigits) return std::nullopt;

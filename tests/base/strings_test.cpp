@@ -1,8 +1,8 @@
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 
 #include <gtest/gtest.h>
 
-namespace fedhur::data {
+namespace fedhur {
 namespace {
 TEST(Encoding, KnowsWellFormedUtf8) {
   EXPECT_TRUE(is_utf8(""));
@@ -30,4 +30,4 @@ TEST(Encoding, ExcerptsAreShortAndPrintable) {
   EXPECT_EQ(excerpt(std::string(41, 'x')), "'" + std::string(40, 'x') + "...'");
 }
 }  // namespace
-}  // namespace fedhur::data
+}  // namespace fedhur

@@ -1,11 +1,12 @@
-#include "fedhur/data/encoding.hpp"
+#include "fedhur/base/strings.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-namespace fedhur::data {
+namespace fedhur {
 namespace {
 constexpr std::size_t kExcerptBytes = 40;
 
@@ -20,30 +21,43 @@ std::size_t skip_ascii(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Length of the well-formed sequence that begins with a byte >= 0x80, or 0.
-std::size_t sequence_length(std::string_view rest) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(rest[i]); };
-  const unsigned lead = byte(0);
-  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                             : (lead & 0xf0U) == 0xe0       ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                            : 0;
-  if (length == 0 || rest.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool beyond_unicode = lead == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || beyond_unicode ? 0 : length;
-}
 }  // namespace
+
+std::optional<CodePoint> first_code_point(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return CodePoint{.value = lead};
+  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return std::nullopt;
+  char32_t value = lead & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80U) return std::nullopt;
+    value = (value << 6U) | (byte(i) & 0x3fU);
+  }
+  const bool overlong = (size == 3 && value < 0x800) || (size == 4 && value < 0x10000);
+  const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+  if (overlong || surrogate || value > 0x10ffff) return std::nullopt;
+  return CodePoint{.value = value, .size = size};
+}
+
+bool is_control(char32_t code_point) {
+  return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+}
 
 bool is_utf8(std::string_view text) {
   for (std::size_t at = skip_ascii(text, 0); at < text.size(); at = skip_ascii(text, at)) {
-    const std::size_t length = sequence_length(text.substr(at));
-    if (length == 0) return false;
-    at += length;
+    const auto point = first_code_point(text.substr(at));
+    if (!point) return false;
+    at += point->size;
+  }
+  return true;
+}
+
+bool is_printable(std::string_view text) {
+  while (!text.empty()) {
+    const auto point = first_code_point(text);
+    if (!point || is_control(point->value)) return false;
+    text.remove_prefix(point->size);
   }
   return true;
 }
@@ -72,6 +86,14 @@ std::string lowercase(std::string_view text) {
   return result;
 }
 
+std::vector<std::string_view> split_at(std::string_view text, char delimiter) {
+  std::vector<std::string_view> parts;
+  for (std::size_t first = 0; first <= text.size(); first += parts.back().size() + 1) {
+    parts.push_back(text.substr(first, text.find(delimiter, first) - first));
+  }
+  return parts;
+}
+
 std::string excerpt(std::string_view text) {
   std::string result = "'";
   for (const char c : text.substr(0, kExcerptBytes)) {
@@ -85,4 +107,4 @@ std::string excerpt(std::string_view text) {
   if (text.size() > kExcerptBytes) result += "...";
   return result + "'";
 }
-}  // namespace fedhur::data
+}  // namespace fedhur
