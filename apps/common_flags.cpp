@@ -4,9 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <numeric>
 
+#include "fedhur/base/strings.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 
 namespace fedhur::apps {
@@ -57,54 +58,47 @@ ConfigTable SettingFlags::to_table() const {
 
 std::vector<std::string> SettingFlags::settled_by_a_run() const {
   std::vector<std::string> names;
-  const auto add = [&names](bool is_used, const char* name) {
+  for (const auto& [is_used, name] : {std::pair{!config.empty(), "--config"},
+                                      {!assignments.empty(), "--set"},
+                                      {!data.empty(), "--data"},
+                                      {!format.empty(), "--format"},
+                                      {!split_file.empty(), "--split-file"},
+                                      {!method.empty(), "--method"},
+                                      {seed.has_value(), "--seed"},
+                                      {skip_bad_rows, "--skip-bad-rows"}}) {
     if (is_used) names.emplace_back(name);
-  };
-  add(!config.empty(), "--config");
-  add(!assignments.empty(), "--set");
-  add(!data.empty(), "--data");
-  add(!format.empty(), "--format");
-  add(!split_file.empty(), "--split-file");
-  add(!method.empty(), "--method");
-  add(seed.has_value(), "--seed");
-  add(skip_bad_rows, "--skip-bad-rows");
+  }
   return names;
 }
 
 void add_setting_flags(CLI::App& app, SettingFlags& flags) {
-  app.add_option(
-         "--format", flags.format,
-         "auto, movielens-100k, movielens-1m, book-crossing, amazon, recbole, csv, tsv, split "
-         "or synthetic")
-      ->type_name("NAME");
-  app.add_option("--split-file", flags.split_file, "Parts and clients, in the format `split`")
-      ->type_name("FILE");
+  add_value(app, "--format", flags.format, "NAME",
+            "auto, movielens-100k, movielens-1m, book-crossing, amazon, recbole, csv, tsv, split "
+            "or synthetic");
+  add_value(app, "--split-file", flags.split_file, "FILE",
+            "Parts and clients, in the format `split`");
   app.add_flag("--skip-bad-rows", flags.skip_bad_rows,
                "Count bad rows instead of failing at the first");
   add_config_flags(app, flags);
 }
 
 void add_config_flags(CLI::App& app, SettingFlags& flags) {
-  app.add_option("--config", flags.config, "Settings from a TOML file")->type_name("FILE");
-  app.add_option("--seed", flags.seed, "Seed of all randomness (42)")
-      ->type_name("N")
-      ->check(whole_number_problem);
-  app.add_option("--set", flags.assignments, "One setting; repeatable")
-      ->type_name("KEY=VALUE")
+  add_value(app, "--config", flags.config, "FILE", "Settings from a TOML file");
+  add_value(app, "--seed", flags.seed, "N", "Seed of all randomness (42)");
+  add_value(app, "--set", flags.assignments, "KEY=VALUE", "One setting; repeatable")
       ->allow_extra_args(false);
 }
 
 void add_train_flags(CLI::App& app, SettingFlags& flags) {
-  app.add_option("--data", flags.data, "File with interactions (default: built-in synthetic data)")
-      ->type_name("PATH");
-  app.add_option("--method", flags.method, "See below (fedhur)")->type_name("NAME");
+  add_value(app, "--data", flags.data, "PATH",
+            "File with interactions (default: built-in synthetic data)");
+  add_value(app, "--method", flags.method, "NAME", "See below (fedhur)");
   add_threads_flag(app, flags);
 }
 
 void add_threads_flag(CLI::App& app, SettingFlags& flags) {
-  app.add_option("--threads", flags.threads, "0 takes one per core; results never depend on it (0)")
-      ->type_name("N")
-      ->check(whole_number_problem);
+  add_value(app, "--threads", flags.threads, "N",
+            "0 takes one per core; results never depend on it (0)");
 }
 
 void reject_settled(const std::vector<std::string>& names) {
@@ -114,21 +108,29 @@ void reject_settled(const std::vector<std::string>& names) {
 }
 
 void add_run_argument(CLI::App& app, std::string& run) {
-  app.add_option("run", run, "Run folder, such as runs/fedhur-0001")->type_name("");
+  add_value(app, "run", run, "", "Run folder, such as runs/fedhur-0001");
 }
 
 std::string whole_number_problem(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size();
-  return is_whole ? "" : fmt::format("expected a whole number, found '{}'", text);
+  if (parse_number<std::int64_t>(text)) return "";
+  return fmt::format("expected a whole number, found '{}'", text);
 }
 
 std::string number_problem(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  return is_number ? "" : fmt::format("expected a number, found '{}'", text);
+  return parse_number<double>(text) ? "" : fmt::format("expected a number, found '{}'", text);
+}
+
+void check_range(const char* flag, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return;
+  const std::string range = high == std::numeric_limits<std::int64_t>::max()
+                                ? fmt::format("of {} or more", low)
+                                : fmt::format("from {} to {}", low, high);
+  throw ConfigError(fmt::format("{} {}: expected a number {}", flag, value, range));
+}
+
+double seconds_of(double minutes) {
+  if (minutes > 0 && std::isfinite(minutes)) return minutes * 60.0;
+  throw ConfigError(fmt::format("--minutes {}: expected a number above 0", minutes));
 }
 
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
@@ -138,16 +140,11 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
         why));
   };
   std::vector<std::uint64_t> seeds;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t end = std::min(text.find(',', first), text.size());
-    std::uint64_t seed = 0;
-    const auto [stop, error] = std::from_chars(text.data() + first, text.data() + end, seed);
-    if (error != std::errc() || stop != text.data() + end || seed > INT64_MAX) {
-      reject("not a list of whole numbers");
-    }
-    if (std::ranges::find(seeds, seed) != seeds.end()) reject("a seed is there twice");
-    seeds.push_back(seed);
-    first = end + 1;
+  for (const std::string_view part : split_at(text, ',')) {
+    const auto seed = parse_number<std::uint64_t>(part);
+    if (!seed || *seed > INT64_MAX) reject("not a list of whole numbers");
+    if (std::ranges::find(seeds, *seed) != seeds.end()) reject("a seed is there twice");
+    seeds.push_back(*seed);
   }
   if (seeds.size() > 1) return seeds;
   const std::uint64_t count = seeds.front();

@@ -2,6 +2,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,24 @@ void reject_settled(const std::vector<std::string>& names);
 // Checks for options of whole and other numbers, in our words.
 [[nodiscard]] std::string whole_number_problem(const std::string& text);
 [[nodiscard]] std::string number_problem(const std::string& text);
+// An option or argument with a value of this kind, such as FILE; numbers are checked.
+template <class Value>
+CLI::Option* add_value(CLI::App& app, const std::string& name, Value& value,
+                       const std::string& kind, const std::string& what) {
+  CLI::Option* const option = app.add_option(name, value, what)->type_name(kind);
+  using Optional = std::optional<std::int64_t>;
+  if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, Optional>) {
+    return option->check(whole_number_problem);
+  } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+    return option->check(number_problem);
+  }
+  return option;
+}
+// ConfigError unless the value of the flag is from `low` to `high`.
+void check_range(const char* flag, std::int64_t value, std::int64_t low,
+                 std::int64_t high = std::numeric_limits<std::int64_t>::max());
+// Of --minutes. ConfigError unless it is above 0.
+[[nodiscard]] double seconds_of(double minutes);
 // "3" is the seeds 1, 2, 3; "7,11" is these. ConfigError for anything else, and for a seed twice.
 [[nodiscard]] std::vector<std::uint64_t> parse_seeds(const std::string& text);
 // ConfigError if an argument that has to be there is not.

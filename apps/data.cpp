@@ -38,10 +38,6 @@ Source read_source(const DataFlags& flags) {
   return source;
 }
 
-void print_json(const Json& json) {
-  print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
 void write_output(const DataFlags& flags, const std::string& text, std::size_t num_rows) {
   write_file_atomically(flags.out, text);
   if (flags.is_json) {
@@ -168,10 +164,9 @@ Command add_data_command(CLI::App& parent, const std::string& name, const std::s
   auto flags = std::make_shared<DataFlags>();
   CLI::App* app = parent.add_subcommand(name, summary);
   flags->settings.data_origin = "the argument";
-  app->add_option("path", flags->settings.data, "File with interactions, or 'synthetic'")
-      ->type_name("");
+  add_value(*app, "path", flags->settings.data, "", "File with interactions, or 'synthetic'");
   if (writes) {
-    app->add_option("--out", flags->out, "File to write")->type_name("FILE");
+    add_value(*app, "--out", flags->out, "FILE", "File to write");
     app->add_flag("--force", flags->is_forced, "Overwrite an existing --out");
   }
   add_setting_flags(*app, flags->settings);

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
 
-#include "apps/failure.hpp"
 #include "apps/output.hpp"
+#include "fedhur/base/error.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -19,7 +20,24 @@ std::string current_timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}+00:00",
                      fmt::gmtime(std::chrono::system_clock::to_time_t(now)), since.count() % 1000);
 }
+
+template <class Kind>
+bool is_a(const std::exception& error) {
+  return dynamic_cast<const Kind*>(&error) != nullptr;
+}
+
+ExitCode exit_code_of(const std::exception& error) {
+  if (is_a<ConfigError>(error)) return ExitCode::wrong_usage;
+  if (is_a<DataError>(error)) return ExitCode::bad_data;
+  const bool is_of_network = is_a<ProtocolError>(error) || is_a<TransportError>(error);
+  return is_of_network ? ExitCode::federation_failure : ExitCode::unexpected_failure;
+}
 }  // namespace
+
+Failure failure_of(const std::exception& error) {
+  return {exit_code_of(error),
+          is_a<std::bad_alloc>(error) ? "there is not enough memory for this" : error.what()};
+}
 
 void add_display_flags(CLI::App& app, DisplayFlags& flags, const char* quiet, bool has_result) {
   if (has_result) app.add_flag("--json", flags.is_json, "One JSON object on standard output");

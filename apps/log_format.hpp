@@ -2,10 +2,13 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include "apps/command.hpp"
 
 namespace fedhur::apps {
 enum class LogFormat : std::uint8_t { text, json };
@@ -28,6 +31,12 @@ void add_display_flags(CLI::App& app, DisplayFlags& flags, const char* quiet, bo
 // One line on standard error that belongs to no log.
 void say_line(LogFormat format, const std::string& line);
 
+// What a failed command says, and what the program ends with.
+struct Failure {
+  ExitCode code = ExitCode::unexpected_failure;
+  std::string what;
+};
+[[nodiscard]] Failure failure_of(const std::exception& error);
 // Calls `work`. With json a failure becomes a line here, and the exit code that main would give;
 // with text it is left to main.
 [[nodiscard]] int tell_failures(LogFormat format, const std::function<int()>& work);

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "apps/command.hpp"
-#include "apps/failure.hpp"
+#include "apps/log_format.hpp"
 #include "apps/output.hpp"
 #include "apps/restart.hpp"
 #include "fedhur/base/error.hpp"

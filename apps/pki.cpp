@@ -7,7 +7,6 @@
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
 #include "apps/output.hpp"
-#include "apps/pki_flags.hpp"
 #include "apps/pki_text.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
@@ -18,22 +17,25 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+struct PkiFlags {
+  std::string folder;  // of the CA
+  std::string file;    // what else the command is about
+  std::optional<std::string> client;
+  std::optional<std::string> server;
+  std::string name;
+  std::string out;
+  std::string ca;
+  std::optional<std::int64_t> days;
+  bool refreshes = false;
+  bool is_forced = false;
+  bool is_json = false;
+};
+
 std::int64_t now() { return std::time(nullptr); }
 
 // One object for scripts or some lines for people.
 void tell(const PkiFlags& flags, const Json& json, const std::string& text) {
-  print(flags.is_json ? json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : text);
-}
-
-// What `use` makes of the text in a file; a DataError says which file it is about.
-template <class Use>
-auto use_file(const std::string& path, Use use) {
-  const std::string text = pki::read_pem_file(path);
-  try {
-    return use(text);
-  } catch (const DataError& error) {
-    throw DataError(fmt::format("{}: {}", path, error.what()));
-  }
+  flags.is_json ? print_json(json) : print(text);
 }
 
 // A name as part of a path: "Klinik/Köln 1" becomes "Klinik-K-ln-1".
@@ -166,7 +168,7 @@ int sign(const PkiFlags& flags) {
   const std::string out =
       flags.out.empty() ? fs::path(flags.file).replace_extension(".crt").string() : flags.out;
   check_outputs(flags, {out}, {flags.file});
-  const std::string text = use_file(flags.file, [](const std::string& pem) {
+  const std::string text = pki::parse_pem_file(flags.file, [](const std::string& pem) {
     (void)pki::read_request(pem);
     return pem;
   });
@@ -177,7 +179,7 @@ int sign(const PkiFlags& flags) {
 
 // The text of a certificate that can be read.
 std::string read_certificate_file(const std::string& path) {
-  return use_file(path, [](const std::string& pem) {
+  return pki::parse_pem_file(path, [](const std::string& pem) {
     (void)pki::read_certificate(pem);
     return pem;
   });
@@ -246,14 +248,14 @@ Opinion ask_authority(const std::string& folder, const std::string& certificate,
   const std::string list = (fs::path(folder) / pki::kRevocations).string();
   Opinion opinion;
   std::string ca_pem;
-  opinion.fault = use_file(ca, [&](const std::string& text) {
+  opinion.fault = pki::parse_pem_file(ca, [&](const std::string& text) {
     ca_pem = text;
     return pki::find_fault(certificate, text,
                            info.for_server ? pki::Purpose::server : pki::Purpose::client, now());
   });
   std::error_code ignored;
   if (fs::exists(list, ignored)) {
-    opinion.is_revoked = use_file(list, [&](const std::string& text) {
+    opinion.is_revoked = pki::parse_pem_file(list, [&](const std::string& text) {
       return pki::RevocationList::read(text, ca_pem).contains(info.serial);
     });
   }
@@ -276,7 +278,7 @@ int show(const PkiFlags& flags) {
     tell(flags, to_json(state, now()), format_text(state, now()));
     return ExitCode::done;
   }
-  use_file(flags.file, [&](const std::string& pem) {
+  pki::parse_pem_file(flags.file, [&](const std::string& pem) {
     switch (pki::kind_of(pem)) {
       case pki::PemKind::certificate:
         return show_certificate(flags, pem);
@@ -298,17 +300,98 @@ int show(const PkiFlags& flags) {
   return ExitCode::done;
 }
 
-Command bind(PkiCommand command, int (*run)(const PkiFlags&)) {
-  return {.app = command.app,
-          .run = [flags = std::move(command.flags), run] { return run(*flags); }};
-}
+// A subcommand and the flags that it adds to itself.
+class PkiCommand {
+ public:
+  PkiCommand(CLI::App& parent, const char* name, const char* summary)
+      : app_(parent.add_subcommand(name, summary)), flags_(std::make_shared<PkiFlags>()) {
+    app_->add_flag("--json", flags_->is_json, "One JSON object on standard output");
+  }
+  PkiCommand& folder() { return value("ca", flags_->folder, "", "Folder of the CA"); }
+  PkiCommand& file(const char* name, const char* what) {
+    return value(name, flags_->file, "", what);
+  }
+  PkiCommand& name(const char* what) { return value("--name", flags_->name, "NAME", what); }
+  PkiCommand& days(const char* what = "Lifetime (365)") {
+    return value("--days", flags_->days, "N", what);
+  }
+  PkiCommand& out(const char* kind, const char* what) {
+    return value("--out", flags_->out, kind, what)
+        .flag("--force", flags_->is_forced, "Overwrite what is there");
+  }
+  PkiCommand& identity() {
+    return value("--client", flags_->client, "IDS",
+                 "Client ids to speak for, such as 0-24 or 3,5,8-9")
+        .value("--server", flags_->server, "HOSTS", "DNS names and IP addresses to answer at");
+  }
+  PkiCommand& refresh(const char* what) { return flag("--refresh", flags_->refreshes, what); }
+  PkiCommand& authority(const char* what) { return value("--ca", flags_->ca, "DIR", what); }
+  [[nodiscard]] Command runs(int (*run)(const PkiFlags&)) const {
+    return {.app = app_, .run = [flags = flags_, run] { return run(*flags); }};
+  }
+
+ private:
+  template <class Value>
+  PkiCommand& value(const char* name, Value& value, const char* kind, const char* what) {
+    add_value(*app_, name, value, kind, what);
+    return *this;
+  }
+  PkiCommand& flag(const char* name, bool& value, const char* what) {
+    app_->add_flag(name, value, what);
+    return *this;
+  }
+  CLI::App* app_;  // owned by its parent
+  std::shared_ptr<PkiFlags> flags_;
+};
 }  // namespace
 
 std::vector<Command> add_pki(CLI::App& parent) {
-  CLI::App& app = add_pki_app(parent);
-  return {bind(add_pki_init(app), init),       bind(add_pki_issue(app), issue),
-          bind(add_pki_request(app), request), bind(add_pki_sign(app), sign),
-          bind(add_pki_renew(app), renew),     bind(add_pki_revoke(app), revoke),
-          bind(add_pki_show(app), show)};
+  CLI::App& app = *parent.add_subcommand("pki", "Keys and certificates of a federation");
+  app.footer(R"(Examples:
+  fedhur pki init ca
+  fedhur pki issue ca --server fed.example.org,10.0.0.5 --out server
+  fedhur pki issue ca --client 0-24 --name hospital-a
+  fedhur pki request --name hospital-b                 at the site, where its key stays
+  fedhur pki sign ca hospital-b.csr --client 25-49     at the CA
+  fedhur pki revoke ca hospital-a.crt
+  fedhur pki show ca)");
+  return {PkiCommand(app, "init", "Make a CA in a new folder")
+              .folder()
+              .name("What the CA is called (fedhur CA)")
+              .days("Its lifetime (3650)")
+              .runs(init),
+          PkiCommand(app, "issue", "Make a key and its certificate")
+              .folder()
+              .identity()
+              .name("Of the site; of a server its first host unless given")
+              .days()
+              .out("PREFIX", "For PREFIX.crt and PREFIX.key (the name)")
+              .runs(issue),
+          PkiCommand(app, "request", "Make a key that stays here, and a request for the CA")
+              .name("Of the site or server")
+              .out("PREFIX", "For PREFIX.csr and PREFIX.key (the name)")
+              .runs(request),
+          PkiCommand(app, "sign", "Make a certificate from a request")
+              .folder()
+              .file("request", "File of the request, .csr")
+              .identity()
+              .days()
+              .out("FILE", "Certificate to write (X.crt for X.csr)")
+              .runs(sign),
+          PkiCommand(app, "renew", "Make the same certificate with new dates")
+              .folder()
+              .file("certificate", "File of the certificate")
+              .days()
+              .out("FILE", "Certificate to write (X.renewed.crt for X.crt)")
+              .runs(renew),
+          PkiCommand(app, "revoke", "Take certificates back before their end")
+              .folder()
+              .file("certificate", "File of the certificate, or its serial number")
+              .refresh("Revoke nothing; sign the list again, with new dates")
+              .runs(revoke),
+          PkiCommand(app, "show", "What a file or a CA's folder holds")
+              .file("path", "Certificate, request, revocation list, or the folder of a CA")
+              .authority("Folder with ca.crt: is the certificate trusted, is it revoked?")
+              .runs(show)};
 }
 }  // namespace fedhur::apps

@@ -41,12 +41,8 @@ void check(const RecommendFlags& flags) {
   if (flags.is_for_all && flags.is_json) refuse("--all writes CSV; leave out --json");
   if (flags.is_for_all && flags.seen > 0) refuse("--show-seen is for a single --user");
   if (!flags.is_for_all && !flags.out.empty()) refuse("--out is for --all");
-  if (flags.top < 1) {
-    throw ConfigError(fmt::format("--top {}: expected a number of 1 or more", flags.top));
-  }
-  if (flags.seen < 0) {
-    throw ConfigError(fmt::format("--show-seen {}: expected a number of 0 or more", flags.seen));
-  }
+  check_range("--top", flags.top, 1);
+  check_range("--show-seen", flags.seen, 0);
 }
 
 StoredModel open_model(const std::string& run) {
@@ -92,8 +88,8 @@ std::vector<Recommendation> some_seen(const StoredModel& model, UserId user, std
   return seen;
 }
 
-std::string format_json(const RecommendFlags& flags, const std::vector<Recommendation>& items,
-                        const std::vector<Recommendation>& seen) {
+Json json_of(const RecommendFlags& flags, const std::vector<Recommendation>& items,
+             const std::vector<Recommendation>& seen) {
   Json json = {{"run", flags.run}, {"user", flags.user}, {"recommendations", Json::array()}};
   for (std::size_t i = 0; i < items.size(); ++i) {
     Json entry = {{"rank", i + 1}};
@@ -105,7 +101,7 @@ std::string format_json(const RecommendFlags& flags, const std::vector<Recommend
     json["seen"] = Json::array();
     for (const Recommendation& item : seen) json["seen"].push_back(json_of(item));
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
 std::string format_list(const std::vector<Recommendation>& items,
@@ -128,7 +124,7 @@ int recommend_to_one(const StoredModel& model, const RecommendFlags& flags, Inde
   const UserId user = model.find_user(flags.user);
   const auto items = model.recommend(user, top, flags.includes_seen);
   const auto seen = some_seen(model, user, flags.seen);
-  print(flags.is_json ? format_json(flags, items, seen) : format_list(items, seen));
+  flags.is_json ? print_json(json_of(flags, items, seen)) : print(format_list(items, seen));
   if (items.empty()) say(fmt::format("fedhur: user {} has seen every item\n", flags.user));
   return ExitCode::done;
 }
@@ -177,30 +173,25 @@ int recommend(const RecommendFlags& flags) {
                           : recommend_to_one(model, flags, top);
 }
 
-constexpr const char* kRecommendExamples = R"(
-Examples:
-  fedhur recommend runs/fedhur-0001 --user 1 --show-seen 5
-  fedhur recommend runs/fedhur-0001 --all --top 20 --out recommendations.csv)";
 }  // namespace
 
 Command add_recommend(CLI::App& parent) {
   auto flags = std::make_shared<RecommendFlags>();
   CLI::App* app = parent.add_subcommand("recommend", "Top items for a user of a finished run");
   add_run_argument(*app, flags->run);
-  app->add_option("--user", flags->user, "The user's id in the data")->type_name("ID");
-  app->add_option("--top", flags->top, "How many items (10)")
-      ->type_name("K")
-      ->check(whole_number_problem);
+  add_value(*app, "--user", flags->user, "ID", "The user's id in the data");
+  add_value(*app, "--top", flags->top, "K", "How many items (10)");
   app->add_flag("--include-seen", flags->includes_seen, "Also items that the user has seen");
-  app->add_option("--show-seen", flags->seen, "Print N of the items that the user has seen, too")
-      ->type_name("N")
-      ->check(whole_number_problem);
+  add_value(*app, "--show-seen", flags->seen, "N",
+            "Print N of the items that the user has seen, too");
   app->add_flag("--all", flags->is_for_all, "CSV for every user: user,rank,item,title,score");
-  app->add_option("--out", flags->out, "File for --all (default: standard output)")
-      ->type_name("FILE");
+  add_value(*app, "--out", flags->out, "FILE", "File for --all (default: standard output)");
   app->add_flag("--force", flags->is_forced, "Overwrite an existing --out");
   app->add_flag("--json", flags->is_json, "One JSON object on standard output");
-  app->footer(kRecommendExamples);
+  app->footer(R"(
+Examples:
+  fedhur recommend runs/fedhur-0001 --user 1 --show-seen 5
+  fedhur recommend runs/fedhur-0001 --all --top 20 --out recommendations.csv)");
   return {.app = app, .run = [flags] { return recommend(*flags); }};
 }
 }  // namespace fedhur::apps

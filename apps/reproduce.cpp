@@ -6,15 +6,20 @@
 #include <memory>
 
 #include "apps/command.hpp"
+#include "apps/common_flags.hpp"
+#include "apps/figure_files.hpp"
 #include "apps/hierarchy_figure.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
-#include "apps/reproduce_flags.hpp"
 #include "apps/table_figures.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/memory.hpp"
+#include "fedhur/base/nearest_name.hpp"
+#include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
+#include "fedhur/experiment/party.hpp"
+#include "fedhur/study/reproduction.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -23,14 +28,109 @@ using experiment::RunState;
 using study::Cell;
 using study::PaperTable;
 
+struct ReproduceFlags {
+  std::string kind;  // table, figure or all
+  std::string name;
+  std::vector<std::string> data;
+  std::string seeds = "5";
+  std::vector<std::string> assignments;
+  std::optional<std::int64_t> rounds;
+  std::optional<std::int64_t> at_round;
+  std::optional<double> minutes;
+  std::int64_t parallel = 0;
+  std::int64_t correlation_round = 3;
+  std::string item;
+  std::int64_t client = 0;
+  std::int64_t hierarchy_round = 5;
+  std::string out = "reproduction";
+  FigureFolders figures;
+  bool is_json = false;
+  bool is_quiet = false;
+};
+
+// Names of artefacts that are not tables of runs.
+constexpr const char* kCorrelation = "correlation";
+constexpr const char* kHierarchy = "hierarchy";
+
+// What can be asked for, and the tables that it consists of.
+struct Artefact {
+  const char* kind;
+  const char* name;
+  std::vector<std::string> tables;
+};
+std::vector<Artefact> artefacts() {
+  return {
+      {"table", "overall", {"overall"}},
+      {"table", "relations", {"relations"}},
+      {"table", "query", {"query"}},
+      {"table", "scorer", {"scorer"}},
+      {"table", "correlation", {kCorrelation}},
+      {"table", "efficiency", {"efficiency"}},
+      {"figure", "sensitivity", {"levels", "directions"}},
+      {"figure", "hierarchy", {kHierarchy}},
+  };
+}
+
+// What was asked for: names of tables of runs, and those above. ConfigError that names the nearest
+// one.
+std::vector<std::string> read_tables(const ReproduceFlags& flags) {
+  std::vector<std::string> tables;
+  std::vector<std::string> names;
+  if (flags.kind == "all" && !flags.name.empty()) {
+    throw ConfigError(fmt::format("'all' stands alone, without '{}'", flags.name));
+  }
+  for (const Artefact& artefact : artefacts()) {
+    if (flags.kind != "all" && flags.kind != artefact.kind) continue;
+    names.emplace_back(artefact.name);
+    if (flags.kind != "all" && flags.name != artefact.name) continue;
+    tables.insert(tables.end(), artefact.tables.begin(), artefact.tables.end());
+  }
+  if (names.empty()) {
+    throw ConfigError(fmt::format("'{}': expected table, figure or all{}", flags.kind,
+                                  flags.kind.empty() ? ", as in 'fedhur reproduce all'" : ""));
+  }
+  if (tables.empty()) {
+    const std::string known = fmt::format("; expected one of {}", fmt::join(names, ", "));
+    throw ConfigError(flags.name.empty()
+                          ? fmt::format("the name of a {} is missing{}", flags.kind, known)
+                          : fmt::format("there is no {} '{}'{}", flags.kind, flags.name,
+                                        hint(flags.name, names, known)));
+  }
+  return tables;
+}
+
+// ConfigError or DataError for what would make all runs fail.
+study::ReproductionConfig read_reproduction_config(const ReproduceFlags& flags) {
+  study::ReproductionConfig config;
+  for (const std::string& path : flags.data) config.data.push_back(study::find_source(path));
+  if (config.data.empty()) config.data.push_back(study::find_source(experiment::kSynthetic));
+  for (std::size_t i = 0; i < config.data.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (config.data[i].name == config.data[j].name) {
+        throw ConfigError(fmt::format("--data {} and {} are both called {}", config.data[j].path,
+                                      config.data[i].path, config.data[i].name));
+      }
+    }
+  }
+  config.seeds = parse_seeds(flags.seeds);
+  config.assignments = flags.assignments;
+  if (flags.rounds) {
+    config.assignments.push_back(fmt::format("stop.max_rounds={}", *flags.rounds));
+  }
+  check_range("--parallel", flags.parallel, 0, 1024);
+  if (flags.at_round) check_range("--at-round", *flags.at_round, 1, 1'000'000);
+  check_range("--correlation-round", flags.correlation_round, 0, 10000);
+  check_range("--hierarchy-round", flags.hierarchy_round, 1, 10000);
+  config.parallel = experiment::num_threads(flags.parallel);
+  config.folder = flags.out;
+  return config;
+}
+
 // Ctrl-C, or the minutes are over.
 class Deadline {
  public:
   explicit Deadline(std::optional<double> minutes) {
-    if (minutes && !(*minutes > 0)) {
-      throw ConfigError(fmt::format("--minutes {}: expected a number above 0", *minutes));
-    }
-    if (minutes) end_ = Clock::now() + std::chrono::duration<double>(*minutes * 60.0);
+    if (minutes) end_ = Clock::now() + std::chrono::duration<double>(seconds_of(*minutes));
   }
   [[nodiscard]] bool is_over() const {
     return was_interrupted() || (end_ && Clock::now() >= *end_);
@@ -193,6 +293,29 @@ int reproduce(const ReproduceFlags& flags) {
   }
   if (was_interrupted()) return ExitCode::interrupted;
   return outcome.has_failures ? ExitCode::unexpected_failure : ExitCode::done;
+}
+void add_reproduce_flags(CLI::App& app, ReproduceFlags& flags) {
+  add_value(app, "kind", flags.kind, "KIND", "table, figure or all");
+  add_value(app, "name", flags.name, "NAME", "Which one");
+  add_value(app, "--data", flags.data, "PATH",
+            "Data set; may be repeated (default: built-in data)");
+  add_value(app, "--seeds", flags.seeds, "N", "How many, or which: 5 or 1,2,3 (default: 5)");
+  add_value(app, "--set", flags.assignments, "KEY=VALUE", "A setting of all runs; may be repeated");
+  add_value(app, "--rounds", flags.rounds, "N", "At most so many rounds per run");
+  add_value(app, "--minutes", flags.minutes, "M", "Stop after this time; the same command goes on");
+  add_value(app, "--parallel", flags.parallel, "N", "Runs at a time (default: one per core)");
+  add_value(app, "--at-round", flags.at_round, "R",
+            "Compare runs after so many rounds instead of at their best ones");
+  add_value(app, "--correlation-round", flags.correlation_round, "N",
+            "Rounds before the one that correlations are of (default: 3)");
+  add_value(app, "--item", flags.item, "ITEM",
+            "Id or title of the hierarchy's item (default: the most frequent one)");
+  add_value(app, "--client", flags.client, "K", "Whose helpers the hierarchy shows (default: 0)");
+  add_value(app, "--hierarchy-round", flags.hierarchy_round, "R", "In which round (default: 5)");
+  add_value(app, "--out", flags.out, "DIR", "Folder of tables and runs (default: reproduction)");
+  add_figure_flags(app, flags.figures, "Figures as well, drawn by gnuplot into this folder");
+  app.add_flag("--json", flags.is_json, "JSON on standard output");
+  app.add_flag("--quiet", flags.is_quiet, "Nothing but the tables");
 }
 }  // namespace
 

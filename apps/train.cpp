@@ -57,9 +57,7 @@ int resume_run(const TrainFlags& flags) {
   if (!flags.dump_dir.empty()) settled.emplace_back("--dump-dir");
   reject_settled(settled);
   const Index threads = flags.settings.threads.value_or(0);
-  if (threads < 0 || threads > 1024) {
-    throw ConfigError(fmt::format("--threads {}: expected a number from 0 to 1024", threads));
-  }
+  check_range("--threads", threads, 0, 1024);
   const RunFolder folder = RunFolder::open(flags.resume);
   const auto outcome = show_training(folder, flags.display, [&](const auto& hooks, const auto&) {
     return experiment::resume(folder, threads, hooks);
@@ -134,14 +132,11 @@ Command add_train(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("train", "Train and evaluate one configuration");
   add_train_flags(*app, flags->settings);
   add_setting_flags(*app, flags->settings);
-  app->add_option("--out", flags->out, "Run folder (default: runs/<method>-<number>)")
-      ->type_name("DIR");
-  app->add_option("--resume", flags->resume, "Go on with an interrupted run")->type_name("RUN");
-  app->add_option("--dump-round", flags->dump_round,
-                  "Write the inside of this round as NumPy arrays (fedcia, fedhur)")
-      ->type_name("R")
-      ->check(whole_number_problem);
-  app->add_option("--dump-dir", flags->dump_dir, "New folder for them")->type_name("DIR");
+  add_value(*app, "--out", flags->out, "DIR", "Run folder (default: runs/<method>-<number>)");
+  add_value(*app, "--resume", flags->resume, "RUN", "Go on with an interrupted run");
+  add_value(*app, "--dump-round", flags->dump_round, "R",
+            "Write the inside of this round as NumPy arrays (fedcia, fedhur)");
+  add_value(*app, "--dump-dir", flags->dump_dir, "DIR", "New folder for them");
   app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
   add_display_flags(*app, flags->display, "Nothing but the result", true);
   app->footer([] { return "Methods:\n" + method_list() + kSettings; });

@@ -8,13 +8,17 @@
 #include <set>
 
 #include "apps/command.hpp"
+#include "apps/common_flags.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
 #include "apps/text.hpp"
-#include "apps/tune_flags.hpp"
 #include "apps/tune_text.hpp"
 #include "fedhur/base/memory.hpp"
+#include "fedhur/base/nearest_name.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/experiment/party.hpp"
+#include "fedhur/methods/method.hpp"
 #include "fedhur/tune/tuning_report.hpp"
 
 namespace fedhur::apps {
@@ -23,6 +27,23 @@ using Json = nlohmann::ordered_json;
 using tune::TuneOutcome;
 using tune::TunePlan;
 using tune::TuningFolder;
+
+struct TuneFlags {
+  SettingFlags settings;
+  std::string search = "random";
+  std::string space;
+  std::string seeds;
+  std::string criterion;
+  std::string out;
+  std::optional<std::int64_t> num_trials;
+  std::optional<double> minutes;
+  std::int64_t search_seed = 1;
+  std::optional<std::int64_t> parallel;
+  tune::HalvingConfig halving;
+  bool shows_space = false;
+  bool is_json = false;
+  bool is_quiet = false;
+};
 
 void inform(const TuneFlags& flags, const std::string& text) {
   if (!flags.is_quiet) say(text);
@@ -49,6 +70,35 @@ std::set<std::string> keys_of(const std::string& method) {
   return keys;
 }
 
+tune::Search read_search(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& [name, search] : EnumNames<tune::Search>::names) {
+    if (name == text) return search;
+    known.emplace_back(name);
+  }
+  throw ConfigError(fmt::format("--search {}: expected one of {}{}", text, fmt::join(known, ", "),
+                                hint(text, known)));
+}
+
+// The names in --method; a single empty one leaves the choice to the configuration.
+std::vector<std::string> read_methods(const TuneFlags& flags) {
+  const std::string& text = flags.settings.method;
+  std::vector<std::string> names;
+  if (text == "all") {
+    for (const auto& method : methods::all_methods()) names.push_back(method.name);
+    return names;
+  }
+  for (const std::string_view part : split_at(text, ',')) {
+    const std::string name(part);
+    if (!text.empty()) (void)methods::find_method(name);
+    if (std::ranges::find(names, name) != names.end()) {
+      throw ConfigError(fmt::format("--method names {} twice", name));
+    }
+    names.push_back(name);
+  }
+  return names;
+}
+
 // Of several methods, not all know what --set says about one of them.
 std::vector<std::string> assignments_of(const TuneFlags& flags, const std::string& method) {
   std::vector<std::string> assignments = flags.settings.assignments;
@@ -60,6 +110,30 @@ std::vector<std::string> assignments_of(const TuneFlags& flags, const std::strin
     return all.contains(key) && !own.contains(key);
   });
   return assignments;
+}
+
+// ConfigError that names the flag, its value and what was expected.
+tune::TuneConfig read_tune_config(const TuneFlags& flags) {
+  tune::TuneConfig config;
+  config.search = read_search(flags.search);
+  if (!flags.seeds.empty()) config.seeds = parse_seeds(flags.seeds);
+  if (flags.num_trials) {
+    check_range("--trials", *flags.num_trials, 1, 100'000);
+    config.num_trials = static_cast<std::size_t>(*flags.num_trials);
+  } else if (flags.minutes && config.search != tune::Search::halving) {
+    config.num_trials = 1000;  // the minutes are the budget
+  }
+  if (flags.minutes) config.max_seconds = seconds_of(*flags.minutes);
+  check_range("--search-seed", flags.search_seed, 0);
+  config.search_seed = static_cast<std::uint64_t>(flags.search_seed);
+  config.halving = flags.halving;
+  check_range("--first-rounds", config.halving.first_rounds, 1);
+  check_range("--factor", config.halving.factor, 2);
+  const std::int64_t threads = flags.settings.threads.value_or(0);
+  check_range("--threads", threads, 0, 1024);
+  if (flags.parallel) check_range("--parallel", *flags.parallel, 1, 1024);
+  config.parallel = flags.parallel ? *flags.parallel : experiment::num_threads(threads);
+  return config;
 }
 
 TunePlan make_plan(const TuneFlags& flags, const std::string& method) {
@@ -159,7 +233,7 @@ int tune_methods(const TuneFlags& flags) {
     if (!tune_method(flags, plans[i], folders[i], findings)) return ExitCode::interrupted;
   }
   if (flags.is_json) {
-    print(Json{{"tunings", findings.tunings}}.dump() + "\n");
+    print_json({{"tunings", findings.tunings}});
   } else if (findings.best.size() > 1) {
     print("\n" + format_methods(std::move(findings.best)));
   }
@@ -183,6 +257,31 @@ Examples:
   fedhur tune --method fedhur --space mine.toml --minutes 30 --criterion ndcg@10
   fedhur train --config tunings/fedmf-0001/best.toml)";
 
+void add_tune_flags(CLI::App& app, TuneFlags& flags) {
+  add_train_flags(app, flags.settings);
+  app.get_option("--method")->description("One, several as fedmf,fedcia, or all (fedhur)");
+  add_setting_flags(app, flags.settings);
+  add_value(app, "--search", flags.search, "KIND", "grid, random or halving (random)");
+  add_value(app, "--space", flags.space, "FILE",
+            "What to search (default: the method's own space)");
+  add_value(app, "--trials", flags.num_trials, "N",
+            "Trials per method (30, or as many as --minutes allow)");
+  add_value(app, "--minutes", flags.minutes, "M", "Stop after so many minutes per method");
+  add_value(app, "--seeds", flags.seeds, "SEEDS",
+            "Seeds of every trial: how many, or which as 1,2,3 (the one of --seed)");
+  add_value(app, "--search-seed", flags.search_seed, "N", "Seed of the draw of trials (1)");
+  add_value(app, "--criterion", flags.criterion, "NAME", "Validation metric to choose by (f1@10)");
+  add_value(app, "--first-rounds", flags.halving.first_rounds, "R",
+            "halving: rounds that every trial gets (5)");
+  add_value(app, "--factor", flags.halving.factor, "N",
+            "halving: one in so many goes on, for so many times the rounds (3)");
+  add_value(app, "--parallel", flags.parallel, "N", "Runs at a time (--threads, or one per core)");
+  add_value(app, "--out", flags.out, "DIR",
+            "Folder of the search (default: tunings/<method>-<number>)");
+  app.add_flag("--show-space", flags.shows_space, "Print the method's own space and leave");
+  app.add_flag("--json", flags.is_json, "One JSON object on standard output");
+  app.add_flag("--quiet", flags.is_quiet, "Nothing but the result");
+}
 }  // namespace
 
 Command add_tune(CLI::App& parent) {

@@ -1,7 +1,6 @@
 // fedhur watch: the report of a run, live in a browser.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -12,7 +11,7 @@
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
 #include "apps/page_data.hpp"
-#include "fedhur/base/error.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/report/page.hpp"
 
 namespace fedhur::apps {
@@ -24,13 +23,12 @@ struct WatchFlags {
   std::int64_t port = 8720;
 };
 
-// Waiting for signals would miss those that the kernel hands to a thread of a library. False if one
-// came within this time.
-bool wait_in_peace(std::chrono::milliseconds time) {
-  if (!was_interrupted()) std::this_thread::sleep_for(time);
+// Sleeps and polls: waiting for signals would miss those that the kernel hands to a thread of a
+// library. False after a signal.
+bool sleep_uninterrupted() {
+  if (!was_interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   return !was_interrupted();
 }
-constexpr std::chrono::milliseconds kPatience{100};
 
 // A run that still loads its data has a log and no settings yet. False if a signal came first.
 bool wait_for_run(const std::filesystem::path& path) {
@@ -39,7 +37,7 @@ bool wait_for_run(const std::filesystem::path& path) {
   if (!std::filesystem::exists(config) && std::filesystem::exists(log)) {
     say("waiting for the run to begin\n");
     while (!std::filesystem::exists(config) && std::filesystem::exists(log)) {
-      if (!wait_in_peace(kPatience)) return false;
+      if (!sleep_uninterrupted()) return false;
     }
   }
   (void)RunFolder::open(path);  // or an error that says what is missing
@@ -57,19 +55,14 @@ RunRecord read_record(const std::string& run) {
 // What the page has already.
 PageState state_of(const HttpQuery& query) {
   const auto count = [&](const char* name) {
-    const std::string text = query(name);
-    std::size_t value = 0;
-    (void)std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
+    return parse_number<std::size_t>(query(name)).value_or(0);
   };
   return {.sittings = count("sittings"), .rounds = count("rounds"), .inside = query("inside")};
 }
 
 int watch(const WatchFlags& flags) {
   check_given(flags.run, "the run folder", "fedhur watch runs/fedhur-0001");
-  if (flags.port < 0 || flags.port > 65535) {
-    throw ConfigError(fmt::format("--port {}: expected a number from 0 to 65535", flags.port));
-  }
+  check_range("--port", flags.port, 0, 65535);
   note_interrupts_silently();
   if (!wait_for_run(flags.run)) return ExitCode::done;
   const LoopbackServer server(
@@ -85,7 +78,7 @@ int watch(const WatchFlags& flags) {
         }}});
   print(fmt::format("watching {} at http://127.0.0.1:{}/\n", flags.run, server.port()));
   say("Ctrl-C ends it; the run itself goes on\n");
-  while (wait_in_peace(kPatience)) {
+  while (sleep_uninterrupted()) {
   }
   return ExitCode::done;
 }
@@ -95,9 +88,7 @@ Command add_watch(CLI::App& parent) {
   auto flags = std::make_shared<WatchFlags>();
   CLI::App* app = parent.add_subcommand("watch", "The report of a run, live in a browser");
   add_run_argument(*app, flags->run);
-  app->add_option("--port", flags->port, "Of 127.0.0.1; 0 takes a free one (8720)")
-      ->type_name("N")
-      ->check(whole_number_problem);
+  add_value(*app, "--port", flags->port, "N", "Of 127.0.0.1; 0 takes a free one (8720)");
   app->footer(R"(
 Shows the page of 'fedhur report' and adds every round when it is finished. It only reads the run
 folder, and answers only to this machine. The run may be finished, or not have begun its first round.
