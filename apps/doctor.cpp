@@ -8,8 +8,6 @@
 
 namespace fedhur::apps {
 namespace {
-using Json = nlohmann::ordered_json;
-
 template <class Flags>
 int examine(const Flags& flags, void (*check)(const Flags&, Checkup&)) {
   const auto [is_json, is_quiet, log_format] = flags.display;
@@ -21,7 +19,7 @@ int examine(const Flags& flags, void (*check)(const Flags&, Checkup&)) {
   });
   check(flags, checkup);
   if (is_json) {
-    print(to_json(checkup).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    print_json(to_json(checkup));
   } else if (!is_quiet) {
     print(format_summary(checkup));
   }

@@ -1,11 +1,10 @@
-#include "apps/doctor/certificates.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
+#include "apps/doctor/checks.hpp"
 #include "apps/pki_text.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
@@ -17,7 +16,6 @@ namespace {
 constexpr const char* kAuthority = "CA";
 constexpr const char* kOwnCertificate = "certificate";
 constexpr const char* kOwnKey = "key";
-constexpr const char* kKeyFile = "key file";
 constexpr const char* kRevocationList = "revocation list";
 constexpr std::int64_t kDay = 86400;
 constexpr std::int64_t kSoon = 30 * kDay;
@@ -43,61 +41,60 @@ const char* describe_kind(pki::PemKind kind) {
   return "nothing that is known here";
 }
 
-// The text of a file that holds what its flag expects; nothing, after saying so, if not.
-std::optional<std::string> read_identity_file(const std::string& path, const char* flag,
-                                              pki::PemKind kind, const char* name,
-                                              Checkup& checkup) {
-  if (path.empty()) {
-    checkup.fail(ExitCode::wrong_usage, name, fmt::format("{} is missing", flag),
-                 "'fedhur pki' makes certificates, and --insecure does without on one machine");
+// The text of a file that holds what its flag expects; empty, after saying so, if not.
+std::string read_identity_file(const std::string& path, const char* flag, pki::PemKind kind,
+                               const char* name, Checkup& checkup) {
+  std::string text;
+  const std::string mend = fmt::format(
+      "copy the file from where 'fedhur pki' made it, or correct {}; whoever runs fedhur has to be "
+      "able to read it",
+      flag);
+  (void)checkup.run(name, mend, [&]() -> std::optional<Finding> {
+    if (path.empty()) {
+      return fail(fmt::format("{} is missing", flag),
+                  "'fedhur pki' makes certificates, and --insecure does without on one machine");
+    }
+    std::string pem = pki::read_pem_file(path);
+    const pki::PemKind found = pki::kind_of(pem);
+    if (found != kind) {
+      return fail(
+          fmt::format("{} holds {}, expected {}", path, describe_kind(found), describe_kind(kind)),
+          fmt::format("give {} another file; 'fedhur pki show FILE' tells what one holds", flag));
+    }
+    text = std::move(pem);
     return std::nullopt;
-  }
+  });
+  return text;
+}
+
+// What `check` finds in the file, which is a problem as well if it is damaged.
+template <class Check>
+bool check_content(const char* name, const std::string& path, Checkup& checkup,
+                   const Check& check) {
   try {
-    std::string text = pki::read_pem_file(path);
-    const pki::PemKind found = pki::kind_of(text);
-    if (found == kind) return text;
-    checkup.fail(
-        ExitCode::wrong_usage, name,
-        fmt::format("{} holds {}, expected {}", path, describe_kind(found), describe_kind(kind)),
-        fmt::format("give {} another file; 'fedhur pki show FILE' tells what one holds", flag));
+    return checkup.add(name, check());
   } catch (const Error& error) {
-    checkup.fail(ExitCode::wrong_usage, name, error.what(),
-                 fmt::format("copy the file from where 'fedhur pki' made it, or correct {}; "
-                             "whoever runs fedhur has to be able to read it",
-                             flag));
+    return checkup.add(name, fail(fmt::format("{}: {}", path, error.what()),
+                                  "copy the file again from where it was made; 'fedhur pki show "
+                                  "FILE' tells what one holds"));
   }
-  return std::nullopt;
 }
 
-void note_date(CheckedIdentity& identity, const std::string& name, std::int64_t begin) {
-  identity.dates.push_back({.name = name, .begin = begin});
-}
-
-// Whether it is good for judging others.
-bool check_authority(const std::string& path, CheckedIdentity& identity, Checkup& checkup) {
+Finding check_authority(const std::string& path, const pki::CertificateInfo& info) {
   const std::int64_t now = transport::current_time();
-  const pki::CertificateInfo info = pki::read_certificate(identity.texts.ca);
-  note_date(identity, path, info.not_before);
   if (!info.is_ca) {
-    checkup.fail(ExitCode::wrong_usage, kAuthority,
-                 fmt::format("{} is the certificate of {}, which is no CA", path, info.name),
-                 "give --ca the file ca.crt of the CA's folder");
-    return false;
+    return fail(fmt::format("{} is the certificate of {}, which is no CA", path, info.name),
+                "give --ca the file ca.crt of the CA's folder");
   }
   const std::string found =
       fmt::format("{}: {}, until {}", path, info.name, pki::format_time(info.not_after));
   constexpr const char* kMend =
       "make a new CA with 'fedhur pki init', issue all certificates anew, and exchange ca.crt "
       "everywhere";
-  if (now > info.not_after) {
-    checkup.fail(ExitCode::wrong_usage, kAuthority, found + ": it has ended", kMend);
-  } else if (info.not_after - now < kSoon) {
-    checkup.warn(kAuthority, fmt::format("{}: {}", found, format_days_left(info.not_after, now)),
-                 kMend);
-  } else {
-    checkup.ok(kAuthority, fmt::format("{}, {}", found, format_days_left(info.not_after, now)));
-  }
-  return true;
+  if (now > info.not_after) return fail(found + ": it has ended", kMend);
+  const std::string days_left = format_days_left(info.not_after, now);
+  if (info.not_after - now < kSoon) return warn(fmt::format("{}: {}", found, days_left), kMend);
+  return pass(fmt::format("{}, {}", found, days_left));
 }
 
 // What helps against what find_fault() has found.
@@ -132,139 +129,114 @@ std::string describe_certificate(const pki::CertificateInfo& info, const std::st
 }
 
 // With the CA's certificate: whether the others will trust this one.
-bool check_own_certificate(const std::string& path, pki::Purpose purpose, CheckedIdentity& identity,
-                           Checkup& checkup) {
+Finding check_own_certificate(const std::string& path, pki::Purpose purpose,
+                              const pki::CertificateInfo& info, const transport::TlsTexts& texts) {
   const std::int64_t now = transport::current_time();
-  const pki::CertificateInfo info = pki::read_certificate(identity.texts.certificate);
-  identity.certificate = info;
-  note_date(identity, path, info.not_before);
-  if (identity.texts.ca.empty()) {
-    checkup.skip(kOwnCertificate, fmt::format("{}: without its CA's certificate nobody can tell "
-                                              "whether it is good",
-                                              path));
-    return false;
+  if (texts.ca.empty()) {
+    return skip(
+        fmt::format("{}: without its CA's certificate nobody can tell whether it is good", path));
   }
-  const auto fault = pki::find_fault(identity.texts.certificate, identity.texts.ca, purpose, now);
-  if (fault) {
-    checkup.fail(ExitCode::wrong_usage, kOwnCertificate, fmt::format("{}: {}", path, *fault),
-                 mend_for_certificate(info, path, identity.texts, purpose));
-    return false;
+  if (const auto fault = pki::find_fault(texts.certificate, texts.ca, purpose, now)) {
+    return fail(fmt::format("{}: {}", path, *fault),
+                mend_for_certificate(info, path, texts, purpose));
   }
   const std::string found = fmt::format("{}, {}", describe_certificate(info, path, purpose),
                                         format_days_left(info.not_after, now));
-  if (info.not_after - now < kSoon) {
-    checkup.warn(kOwnCertificate, found,
-                 fmt::format("at the CA: fedhur pki renew ca {}; then replace the file, the key "
-                             "stays",
-                             shell_quoted(path)));
-  } else {
-    checkup.ok(kOwnCertificate, found);
-  }
-  return true;
+  if (info.not_after - now >= kSoon) return pass(found);
+  return warn(found,
+              fmt::format("at the CA: fedhur pki renew ca {}; then replace the file, the key stays",
+                          shell_quoted(path)));
 }
 
 // Others who can read a key can be this end.
-void check_key_mode(const std::string& path, Checkup& checkup) {
+std::optional<Finding> check_key_mode(const std::string& path) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return;  // it has been read just now
+  if (::stat(path.c_str(), &info) != 0) return std::nullopt;  // it has been read just now
   const auto mode = static_cast<unsigned>(info.st_mode) & 0777U;
-  if ((mode & 077U) == 0) return checkup.ok(kKeyFile, fmt::format("{}: mode {:o}", path, mode));
-  checkup.warn(
-      kKeyFile,
+  if ((mode & 077U) == 0) return pass(fmt::format("{}: mode {:o}", path, mode));
+  return warn(
       fmt::format("{}: mode {:o}, so that other users of this machine can get at it", path, mode),
       fmt::format("chmod 600 {}", shell_quoted(path)));
 }
 
-bool check_own_key(const IdentityFlags& flags, const CheckedIdentity& identity, Checkup& checkup) {
-  if (identity.texts.certificate.empty()) {
-    checkup.skip(kOwnKey,
-                 fmt::format("{}: there is no certificate that it could belong to", flags.key));
-    return false;
+Finding check_own_key(const IdentityFlags& flags, const transport::TlsTexts& texts) {
+  if (texts.certificate.empty()) {
+    return skip(fmt::format("{}: there is no certificate that it could belong to", flags.key));
   }
-  if (pki::key_matches(identity.texts.certificate, identity.texts.key)) {
-    checkup.ok(kOwnKey, fmt::format("{} is the key of {}", flags.key, flags.certificate));
-    return true;
+  if (pki::key_matches(texts.certificate, texts.key)) {
+    return pass(fmt::format("{} is the key of {}", flags.key, flags.certificate));
   }
-  checkup.fail(ExitCode::wrong_usage, kOwnKey,
-               fmt::format("{} is not the key of {}", flags.key, flags.certificate),
-               "use the .key that was made together with the .crt (or with the .csr it was signed "
-               "from); if that is lost, ask the CA for a new pair");
-  return false;
+  return fail(fmt::format("{} is not the key of {}", flags.key, flags.certificate),
+              "use the .key that was made together with the .crt (or with the .csr it was signed "
+              "from); if that is lost, ask the CA for a new pair");
 }
 
-void check_revocation_list(const IdentityFlags& flags, CheckedIdentity& identity,
-                           Checkup& checkup) {
-  if (flags.revoked.empty()) {
-    return checkup.warn(kRevocationList,
-                        "--revoked is missing: whoever was revoked would still be let in",
-                        "copy revoked.crl from the CA's folder and add --revoked revoked.crl");
-  }
-  const auto pem = read_identity_file(flags.revoked, "--revoked", pki::PemKind::revocations,
-                                      kRevocationList, checkup);
-  if (!pem) return;
-  if (identity.texts.ca.empty()) {
-    return checkup.skip(kRevocationList,
-                        fmt::format("{}: without the CA's certificate nobody can tell whether it "
-                                    "is good",
-                                    flags.revoked));
-  }
-  const std::int64_t now = transport::current_time();
-  const auto list = pki::RevocationList::read(*pem, identity.texts.ca);
-  note_date(identity, flags.revoked, list.info().this_update);
-  const std::string found =
-      fmt::format("{}: number {}, {} revoked, until {}", flags.revoked, list.info().number,
-                  list.info().revoked.size(), pki::format_time(list.next_update()));
+Finding check_revocation_list(const IdentityFlags& flags, const std::string& pem,
+                              CheckedIdentity& identity) {
+  const auto list = pki::RevocationList::read(pem, identity.texts.ca);
+  const pki::RevocationInfo& info = list.info();
+  identity.dates.push_back({.name = flags.revoked, .begin = info.this_update});
   if (identity.certificate && list.contains(identity.certificate->serial)) {
     identity.is_usable = false;
-    return checkup.fail(ExitCode::wrong_usage, kRevocationList,
-                        fmt::format("{}: it names {}, the certificate of this end", flags.revoked,
-                                    flags.certificate),
-                        "ask the CA for a new certificate, with a new key");
+    return fail(fmt::format("{}: it names {}, the certificate of this end", flags.revoked,
+                            flags.certificate),
+                "ask the CA for a new certificate, with a new key");
   }
-  if (list.next_update() < now) {
-    return checkup.warn(kRevocationList, found + ": there should be a newer one",
-                        "at the CA: fedhur pki revoke ca --refresh; then copy revoked.crl again");
-  }
-  checkup.ok(kRevocationList, found);
+  const std::string found =
+      fmt::format("{}: number {}, {} revoked, until {}", flags.revoked, info.number,
+                  info.revoked.size(), pki::format_time(info.next_update));
+  if (info.next_update >= transport::current_time()) return pass(found);
+  return warn(found + ": there should be a newer one",
+              "at the CA: fedhur pki revoke ca --refresh; then copy revoked.crl again");
 }
 
-// A file that is damaged, or says what it must not.
-template <class Check>
-bool with_damage_told(const char* name, const std::string& path, Checkup& checkup, Check check) {
-  try {
-    return check();
-  } catch (const Error& error) {
-    checkup.fail(ExitCode::wrong_usage, name, fmt::format("{}: {}", path, error.what()),
-                 "copy the file again from where it was made; 'fedhur pki show FILE' tells what "
-                 "one holds");
-    return false;
+void check_revocations(const IdentityFlags& flags, CheckedIdentity& identity, Checkup& checkup) {
+  if (flags.revoked.empty()) {
+    checkup.add(kRevocationList,
+                warn("--revoked is missing: whoever was revoked would still be let in",
+                     "copy revoked.crl from the CA's folder and add --revoked revoked.crl"));
+    return;
   }
+  const std::string pem = read_identity_file(flags.revoked, "--revoked", pki::PemKind::revocations,
+                                             kRevocationList, checkup);
+  if (pem.empty()) return;
+  (void)check_content(kRevocationList, flags.revoked, checkup, [&] {
+    if (!identity.texts.ca.empty()) return check_revocation_list(flags, pem, identity);
+    return skip(fmt::format("{}: without the CA's certificate nobody can tell whether it is good",
+                            flags.revoked));
+  });
 }
 
 void check_files(const IdentityFlags& flags, pki::Purpose purpose, CheckedIdentity& identity,
                  Checkup& checkup) {
   transport::TlsTexts& texts = identity.texts;
-  const auto read = [&](const std::string& path, const char* flag, pki::PemKind kind,
-                        const char* name) {
-    return read_identity_file(path, flag, kind, name, checkup).value_or("");
+  // The certificate in a text, whose beginning is noted.
+  const auto read_dated = [&](const std::string& text, const std::string& path) {
+    pki::CertificateInfo info = pki::read_certificate(text);
+    identity.dates.push_back({.name = path, .begin = info.not_before});
+    return info;
   };
-  texts.ca = read(flags.ca, "--ca", pki::PemKind::certificate, kAuthority);
-  const bool has_ca = !texts.ca.empty() && with_damage_told(kAuthority, flags.ca, checkup, [&] {
-    return check_authority(flags.ca, identity, checkup);
+  bool is_authority = false;
+  texts.ca = read_identity_file(flags.ca, "--ca", pki::PemKind::certificate, kAuthority, checkup);
+  const bool has_ca = !texts.ca.empty() && check_content(kAuthority, flags.ca, checkup, [&] {
+    const pki::CertificateInfo info = read_dated(texts.ca, flags.ca);
+    is_authority = info.is_ca;
+    return check_authority(flags.ca, info);
   });
-  if (!has_ca) texts.ca.clear();
-  texts.certificate = read(flags.certificate, "--cert", pki::PemKind::certificate, kOwnCertificate);
+  if (!is_authority) texts.ca.clear();
+  texts.certificate = read_identity_file(flags.certificate, "--cert", pki::PemKind::certificate,
+                                         kOwnCertificate, checkup);
   const bool is_trusted =
-      !texts.certificate.empty() &&
-      with_damage_told(kOwnCertificate, flags.certificate, checkup, [&] {
-        return check_own_certificate(flags.certificate, purpose, identity, checkup);
+      !texts.certificate.empty() && check_content(kOwnCertificate, flags.certificate, checkup, [&] {
+        identity.certificate = read_dated(texts.certificate, flags.certificate);
+        return check_own_certificate(flags.certificate, purpose, *identity.certificate, texts);
       });
   if (!identity.certificate) texts.certificate.clear();
-  texts.key = read(flags.key, "--key", pki::PemKind::key, kOwnKey);
-  const bool has_key = !texts.key.empty() && with_damage_told(kOwnKey, flags.key, checkup, [&] {
-    return check_own_key(flags, identity, checkup);
+  texts.key = read_identity_file(flags.key, "--key", pki::PemKind::key, kOwnKey, checkup);
+  const bool has_key = !texts.key.empty() && check_content(kOwnKey, flags.key, checkup, [&] {
+    return check_own_key(flags, texts);
   });
-  if (!texts.key.empty()) check_key_mode(flags.key, checkup);
+  if (!texts.key.empty()) checkup.add("key file", check_key_mode(flags.key));
   if (!has_key) texts.key.clear();
   identity.is_usable = has_ca && is_trusted && has_key;
 }
@@ -274,37 +246,20 @@ CheckedIdentity check_identity_files(const IdentityFlags& flags, pki::Purpose pu
                                      Checkup& checkup) {
   CheckedIdentity identity;
   if (flags.is_insecure) {
-    try {
-      (void)to_security(flags);
-      identity.is_usable = true;
-      checkup.ok("certificates", "none, with --insecure: for this machine alone");
-    } catch (const ConfigError& error) {
-      checkup.fail(ExitCode::wrong_usage, "certificates", error.what(),
-                   "leave out --insecure between machines, and the files on a single one");
-    }
+    identity.is_usable =
+        checkup.run("certificates",
+                    "leave out --insecure between machines, and the files on a single one", [&] {
+                      (void)to_security(flags);
+                      return pass("none, with --insecure: for this machine alone");
+                    });
     return identity;
   }
   check_files(flags, purpose, identity, checkup);
-  if (purpose == pki::Purpose::server) {
-    (void)with_damage_told(kRevocationList, flags.revoked, checkup, [&] {
-      check_revocation_list(flags, identity, checkup);
-      return true;
-    });
-  }
+  if (purpose == pki::Purpose::server) check_revocations(flags, identity, checkup);
   return identity;
 }
 
-bool check_client_ids(const std::string& clients, const CheckedIdentity& identity,
-                      Checkup& checkup) {
-  constexpr const char* kClients = "clients";
-  const auto fail = [&](const std::string& found, const std::string& mend) {
-    checkup.fail(ExitCode::wrong_usage, kClients, found, mend);
-    return false;
-  };
-  const auto pass = [&](const std::string& found) {
-    checkup.ok(kClients, found);
-    return true;
-  };
+Finding check_client_ids(const std::string& clients, const CheckedIdentity& identity) {
   std::vector<pki::ClientRange> wanted;
   try {
     wanted = parse_clients(clients);
@@ -317,10 +272,11 @@ bool check_client_ids(const std::string& clients, const CheckedIdentity& identit
     return fail("--clients is missing: without a certificate nothing says whom this site hosts",
                 "add --clients IDS, such as --clients 0-24");
   }
-  const std::string allowed = pki::to_text(identity.certificate->clients);
+  const std::vector<pki::ClientRange>& granted = identity.certificate->clients;
+  const std::string allowed = pki::to_text(granted);
   if (wanted.empty()) return pass(fmt::format("{}, all that the certificate allows", allowed));
   const auto is_allowed = [&](const pki::ClientRange& range) {
-    return std::ranges::any_of(identity.certificate->clients, [&](const pki::ClientRange& own) {
+    return std::ranges::any_of(granted, [&](const pki::ClientRange& own) {
       return own.first <= range.first && range.last <= own.last;
     });
   };
@@ -332,8 +288,7 @@ bool check_client_ids(const std::string& clients, const CheckedIdentity& identit
       fmt::format("host some of {}, or have the CA issue a certificate for {}", allowed, asked));
 }
 
-void check_clock(std::vector<DatedThing> dates, Checkup& checkup) {
-  constexpr const char* kClock = "clock";
+Finding check_clock(std::vector<DatedThing> dates) {
   const std::int64_t now = transport::current_time();
   struct stat program {};
   if (::stat("/proc/self/exe", &program) == 0) {
@@ -342,16 +297,15 @@ void check_clock(std::vector<DatedThing> dates, Checkup& checkup) {
   std::vector<std::string> names;
   for (const DatedThing& thing : dates) names.push_back(thing.name);
   const auto newest = std::ranges::max_element(dates, {}, &DatedThing::begin);
-  if (newest == dates.end()) return checkup.skip(kClock, "there is nothing to compare it with");
+  if (newest == dates.end()) return skip("there is nothing to compare it with");
   if (now < newest->begin) {
-    return checkup.fail(
-        ExitCode::wrong_usage, kClock,
+    return fail(
         fmt::format("this machine's clock says {}, but {} is of {}", pki::format_time(now),
                     newest->name, pki::format_time(newest->begin)),
         "set this machine's clock, such as with 'timedatectl set-ntp true'; if it is right, that "
         "of the CA was wrong");
   }
-  checkup.ok(kClock, fmt::format("{}, later than everything that has a date here: {}",
-                                 pki::format_time(now), fmt::join(names, ", ")));
+  return pass(fmt::format("{}, later than everything that has a date here: {}",
+                          pki::format_time(now), fmt::join(names, ", ")));
 }
 }  // namespace fedhur::apps

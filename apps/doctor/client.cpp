@@ -5,9 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/doctor/data.hpp"
-#include "apps/doctor/disk.hpp"
-#include "apps/doctor/network.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/pki/client_ranges.hpp"
@@ -16,7 +13,6 @@ namespace fedhur::apps {
 namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-constexpr const char* kStateFolder = "state folder";
 
 // A file of the state folder; nothing if there is none, or it cannot be read.
 std::optional<std::string> read_state_file(const ClientFlags& flags, const char* name) {
@@ -68,25 +64,19 @@ bool has_locked_journal(const fs::path& folder) {
 }
 
 // The owner's alone: what clients keep is as private as their data.
-bool check_state_mode(const ClientFlags& flags, Checkup& checkup) {
+std::optional<Finding> check_state_mode(const std::string& folder) {
   struct stat info {};
-  if (::stat(flags.state.c_str(), &info) != 0) return true;  // it will be made
+  if (::stat(folder.c_str(), &info) != 0) return std::nullopt;  // it will be made
   if (info.st_uid != ::geteuid() && ::geteuid() != 0) {
-    checkup.fail(
-        ExitCode::wrong_usage, kStateFolder,
-        fmt::format("{} belongs to another user, so that it cannot be protected", flags.state),
-        fmt::format("chown {} {}, or choose another --state", static_cast<unsigned>(::geteuid()),
-                    shell_quoted(flags.state)));
-    return false;
+    return fail(fmt::format("{} belongs to another user, so that it cannot be protected", folder),
+                fmt::format("chown {} {}, or choose another --state",
+                            static_cast<unsigned>(::geteuid()), shell_quoted(folder)));
   }
   const auto mode = static_cast<unsigned>(info.st_mode) & 0777U;
-  if ((mode & 077U) == 0) return true;
-  checkup.warn(
-      kStateFolder,
-      fmt::format("{}: mode {:o}, so that other users of this machine can look into it",
-                  flags.state, mode),
-      fmt::format("chmod 700 {}; 'fedhur client' does that, too", shell_quoted(flags.state)));
-  return true;
+  if ((mode & 077U) == 0) return std::nullopt;
+  return warn(fmt::format("{}: mode {:o}, so that other users of this machine can look into it",
+                          folder, mode),
+              fmt::format("chmod 700 {}; 'fedhur client' does that, too", shell_quoted(folder)));
 }
 
 // What the folder holds against what the site is about to do. An empty answer if it fits.
@@ -104,54 +94,57 @@ std::string find_foreign_state(const Json& known, const KnownTerms& terms, const
   return "";
 }
 
-void check_state_content(const ClientFlags& flags, const KnownTerms& terms, const Reached& reached,
-                         Checkup& checkup) {
+Finding check_state_content(const ClientFlags& flags, const KnownTerms& terms,
+                            const Reached& reached) {
   const auto text = read_state_file(flags, "site.json");
   if (!text) {
-    return checkup.ok(kStateFolder,
-                      fmt::format("{} can be written; nothing of a run is in it yet", flags.state));
+    return pass(fmt::format("{} can be written; nothing of a run is in it yet", flags.state));
   }
   const Json known = Json::parse(*text, nullptr, false);
   if (!known.is_object()) {
-    return checkup.fail(ExitCode::bad_data, kStateFolder,
-                        fmt::format("{}/site.json is damaged", flags.state),
-                        "bring the folder back from a backup, or choose another --state");
+    return fail(fmt::format("{}/site.json is damaged", flags.state),
+                "bring the folder back from a backup, or choose another --state",
+                ExitCode::bad_data);
   }
   if (const std::string why = find_foreign_state(known, terms, reached); !why.empty()) {
-    return checkup.fail(ExitCode::wrong_usage, kStateFolder, fmt::format("{} {}", flags.state, why),
-                        "choose another --state; this one keeps what it has");
+    return fail(fmt::format("{} {}", flags.state, why),
+                "choose another --state; this one keeps what it has");
   }
   if (has_locked_journal(flags.state)) {
-    return checkup.warn(kStateFolder, flags.state + ": a process works with it",
-                        "that is this site if it runs already: then nothing is to be done");
+    return warn(flags.state + ": a process works with it",
+                "that is this site if it runs already: then nothing is to be done");
   }
-  checkup.ok(kStateFolder,
-             fmt::format("{} goes on with clients {} of run {}", flags.state,
-                         known.value("clients", Json()).dump(), known.value("run", "")));
+  return pass(fmt::format("{} goes on with clients {} of run {}", flags.state,
+                          known.value("clients", Json()).dump(), known.value("run", "")));
 }
 
 void check_state(const ClientFlags& flags, const KnownTerms& terms, const Reached& reached,
                  const CheckedData& data, Checkup& checkup) {
-  if (!check_folder(kStateFolder, flags.state, "--state", checkup)) return;
-  if (check_state_mode(flags, checkup)) check_state_content(flags, terms, reached, checkup);
+  constexpr const char* kStateFolder = "state folder";
+  if (!checkup.add(kStateFolder, check_folder(flags.state, "--state"))) return;
+  if (checkup.add(kStateFolder, check_state_mode(flags.state))) {
+    checkup.add(kStateFolder, check_state_content(flags, terms, reached));
+  }
   std::optional<SizeEstimate> need;
   if (data.num_items > 0 && terms.settings && !terms.clients.empty()) {
     need = estimate_site(static_cast<Index>(terms.clients.size()), data.num_items, data.table);
   }
-  check_disk_space(flags.state, need, checkup);
+  checkup.add("disk space", check_disk_space(flags.state, need));
 }
 }  // namespace
 
 void check_client(const ClientFlags& flags, Checkup& checkup) {
-  (void)checkup.passes(ExitCode::wrong_usage, "settings",
-                       "correct it, or leave it out to try for ever",
-                       [&] { check_patience(flags); });
+  (void)checkup.run("settings", "correct it, or leave it out to try for ever", [&] {
+    check_patience(flags);
+    return std::nullopt;
+  });
   CheckedIdentity identity = check_identity_files(flags.identity, pki::Purpose::client, checkup);
-  identity.is_usable = check_client_ids(flags.clients, identity, checkup) && identity.is_usable;
+  identity.is_usable =
+      checkup.add("clients", check_client_ids(flags.clients, identity)) && identity.is_usable;
   const auto items = read_state_file(flags, "items.tsv");
   const Reached reached = check_reachability(flags, identity, items, checkup);
   if (reached.server_certificate) identity.dates.push_back(*reached.server_certificate);
-  check_clock(identity.dates, checkup);
+  checkup.add("clock", check_clock(identity.dates));
   const KnownTerms terms = find_terms(flags, identity, reached, items);
   const CheckedData data = check_data(flags, terms, checkup);
   check_state(flags, terms, reached, data, checkup);

@@ -1,16 +1,16 @@
-#include "apps/doctor/disk.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
+#include "apps/doctor/checks.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/descriptor.hpp"
 
@@ -35,8 +35,8 @@ fs::path nearest_existing(const fs::path& path) {
   return folder;
 }
 
-// errno of writing a little into a file without a name, which nobody else sees and which vanishes
-// with this process; 0 if that works.
+// errno of writing a little into an unnamed file, which other processes do not see and which
+// vanishes with this one; 0 if that works.
 int try_to_write(const fs::path& folder) {
   const Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (file.get() < 0) {
@@ -59,55 +59,75 @@ std::string mend_for_writing(int error, const fs::path& folder, const std::strin
   return fmt::format("let the user that runs fedhur write to {}, or choose another folder with {}",
                      shell_quoted(folder), flag);
 }
+
+// Numbers that a method keeps per item.
+Index width_of(const ConfigTable& resolved) {
+  const auto& entries = resolved.resolved();
+  const auto entry = std::ranges::find(entries, "model.embedding_dim", &ConfigTable::Entry::key);
+  if (entry == entries.end()) return 1;  // counts of items, as of `popularity`
+  const auto* const width = std::get_if<std::int64_t>(&entry->value);
+  return width == nullptr ? 1 : *width;
+}
+
+SizeEstimate estimate_tables(Index tables, const char* of, Index clients, Index items,
+                             const ConfigTable& resolved) {
+  const Index width = width_of(resolved);
+  constexpr Index kBytes = sizeof(float);
+  return {.bytes = static_cast<double>(tables * kBytes) * static_cast<double>(clients) *
+                   static_cast<double>(items) * static_cast<double>(width),
+          .reckoning = fmt::format("{} tables ({}) x {} clients x {} items x {} numbers x {} bytes",
+                                   tables, of, clients, items, width, kBytes)};
+}
 }  // namespace
 
-bool check_folder(const std::string& name, const fs::path& path, const std::string& flag,
-                  Checkup& checkup) {
+SizeEstimate estimate_server(Index clients, Index items, const ConfigTable& resolved) {
+  // Most methods send one table of items a round; that of neural networks sends two.
+  return estimate_tables(2, "a round's replies", clients, items, resolved);
+}
+
+SizeEstimate estimate_site(Index clients, Index items, const ConfigTable& resolved) {
+  // A table of items, two moments of its optimiser and the best table so far; the same once more
+  // while a newer state replaces the older, and about as much for the tasks between two states.
+  return estimate_tables(12, "states and tasks", clients, items, resolved);
+}
+
+std::optional<Finding> check_folder(const fs::path& path, const std::string& flag) {
   const fs::path existing = nearest_existing(path);
   const std::string elsewhere = fmt::format("choose another folder with {}", flag);
   std::error_code error;
   if (is_link_to_nowhere(existing)) {
-    checkup.fail(ExitCode::wrong_usage, name,
-                 fmt::format("{} is a link to {}, which is not there", existing.string(),
-                             fs::read_symlink(existing, error).string()),
-                 "make the folder that the link leads to, or " + elsewhere);
-    return false;
+    return fail(fmt::format("{} is a link to {}, which is not there", existing.string(),
+                            fs::read_symlink(existing, error).string()),
+                "make the folder that the link leads to, or " + elsewhere);
   }
   if (!fs::is_directory(existing, error)) {
-    checkup.fail(ExitCode::wrong_usage, name,
-                 fmt::format("{} is a file, expected a folder", existing.string()), elsewhere);
-    return false;
+    return fail(fmt::format("{} is a file, expected a folder", existing.string()), elsewhere);
   }
   if (const int problem = try_to_write(existing); problem != 0) {
-    checkup.fail(ExitCode::wrong_usage, name,
-                 fmt::format("cannot write to {}: {}", existing.string(), std::strerror(problem)),
-                 mend_for_writing(problem, existing, flag));
-    return false;
+    return fail(fmt::format("cannot write to {}: {}", existing.string(), std::strerror(problem)),
+                mend_for_writing(problem, existing, flag));
   }
-  return true;
+  return std::nullopt;
 }
 
-void check_disk_space(const fs::path& path, const std::optional<SizeEstimate>& need,
-                      Checkup& checkup) {
-  constexpr const char* kSpace = "disk space";
+Finding check_disk_space(const fs::path& path, const std::optional<SizeEstimate>& need) {
   struct statvfs info {};
   const fs::path existing = nearest_existing(path);
   if (::statvfs(existing.c_str(), &info) != 0) {
-    return checkup.skip(kSpace, fmt::format("{}: {}", existing.string(), std::strerror(errno)));
+    return skip(fmt::format("{}: {}", existing.string(), std::strerror(errno)));
   }
   const double bytes = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize);
   const std::string found = fmt::format("{} free at {}", format_bytes(bytes), existing.string());
   const bool has_no_file_left = info.f_files > 0 && info.f_favail == 0;
   if (bytes <= 0 || has_no_file_left) {
-    return checkup.fail(ExitCode::wrong_usage, kSpace,
-                        has_no_file_left ? found + ", but no more files can be made" : found,
-                        "make room on that file system");
+    return fail(has_no_file_left ? found + ", but no more files can be made" : found,
+                "make room on that file system");
   }
-  if (!need) return checkup.ok(kSpace, found);
+  if (!need) return pass(found);
   const std::string compared =
       fmt::format("{}, about {} needed: {}", found, format_bytes(need->bytes), need->reckoning);
-  if (bytes >= need->bytes) return checkup.ok(kSpace, compared);
-  checkup.warn(kSpace, compared, "make room on that file system, or choose a folder elsewhere");
+  if (bytes >= need->bytes) return pass(compared);
+  return warn(compared, "make room on that file system, or choose a folder elsewhere");
 }
 
 bool is_locked(const fs::path& file) {

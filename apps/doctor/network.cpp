@@ -1,5 +1,3 @@
-#include "apps/doctor/network.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,9 +7,11 @@
 #include <cstring>
 #include <mutex>
 
+#include "apps/doctor/checks.hpp"
 #include "apps/doctor/sockets.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/strings.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/tls_probe.hpp"
 
@@ -20,65 +20,54 @@ namespace {
 using std::chrono::milliseconds;
 constexpr milliseconds kStepPatience{4'000};    // for a name, a connection, a handshake
 constexpr milliseconds kHelloPatience{10'000};  // the server may send its catalogue
-constexpr const char* kListening = "listening";
 constexpr const char* kServerName = "server name";
-constexpr const char* kConnection = "connection";
-constexpr const char* kTls = "TLS";
-constexpr const char* kFederation = "federation";
 
 // The address of a flag; nothing, after saying so, if it is none or must not be used.
 std::optional<transport::Address> read_address(const std::string& text, const char* name,
                                                bool is_insecure, Checkup& checkup) {
-  try {
-    transport::check_security(text, is_insecure ? transport::Security() : transport::TlsFiles());
-    return transport::parse_address(text);
-  } catch (const ConfigError& error) {
-    checkup.fail(ExitCode::wrong_usage, name, error.what(),
-                 is_insecure ? "use 127.0.0.1:PORT on a single machine, and certificates between "
-                               "machines"
-                             : "write a name or an IP address, a colon and a port, such as "
-                               "fl.example.org:8470");
-    return std::nullopt;
-  }
+  std::optional<transport::Address> address;
+  (void)checkup.run(
+      name,
+      is_insecure
+          ? "use 127.0.0.1:PORT on a single machine, and certificates between machines"
+          : "write a name or an IP address, a colon and a port, such as fl.example.org:8470",
+      [&] {
+        transport::check_security(text,
+                                  is_insecure ? transport::Security() : transport::TlsFiles());
+        address = transport::parse_address(text);
+        return std::nullopt;
+      });
+  return address;
 }
 
-std::string mend_for_bind(int error, const std::string& flag) {
+// Why an address cannot be taken, by errno.
+Finding bind_problem(int error, const std::string& where, const std::string& flag, ExitCode code) {
   switch (error) {
     case EADDRINUSE:
-      return fmt::format(
-          "maybe this server runs already; 'ss -ltnp' tells who listens; otherwise "
-          "choose another port with {}",
-          flag);
+      return fail(where + " is taken: another program listens there",
+                  "maybe this server runs already; 'ss -ltnp' tells who listens; otherwise choose "
+                  "another port with " +
+                      flag,
+                  code);
     case EACCES:
-      return fmt::format(
-          "ports below 1024 are for root, or for a service with "
-          "AmbientCapabilities=CAP_NET_BIND_SERVICE: choose a higher one with {}",
-          flag);
+      return fail(where + ": this user may not take that port",
+                  "ports below 1024 are for root, or for a service with "
+                  "AmbientCapabilities=CAP_NET_BIND_SERVICE: choose a higher one with " +
+                      flag,
+                  code);
     case EADDRNOTAVAIL:
-      return fmt::format(
-          "choose one of this machine's addresses with {}: {}, or 0.0.0.0 for all "
-          "of them",
-          flag, fmt::join(own_addresses(), ", "));
+      return fail(where + " is no address of this machine",
+                  fmt::format("choose one of this machine's addresses with {}: {}, or 0.0.0.0 for "
+                              "all of them",
+                              flag, fmt::join(own_addresses(), ", ")),
+                  code);
     default:
-      return fmt::format("choose another address or port with {}", flag);
+      return fail(fmt::format("{}: {}", where, std::strerror(error)),
+                  "choose another address or port with " + flag, code);
   }
 }
 
-std::string describe_bind_problem(int error, const std::string& where) {
-  switch (error) {
-    case EADDRINUSE:
-      return fmt::format("{} is taken: another program listens there", where);
-    case EACCES:
-      return fmt::format("{}: this user may not take that port", where);
-    case EADDRNOTAVAIL:
-      return fmt::format("{} is no address of this machine", where);
-    default:
-      return fmt::format("{}: {}", where, std::strerror(error));
-  }
-}
-
-void check_port(const transport::Address& address, const char* name, const char* flag,
-                ExitCode code, Checkup& checkup) {
+Finding check_port(const transport::Address& address, const char* flag, ExitCode code) {
   Resolved resolved = resolve_name(address, kStepPatience);
   if (address.host == "0.0.0.0") {  // gRPC takes the port for both protocols then
     const Resolved both = resolve_name({.host = "::", .port = address.port}, kStepPatience);
@@ -86,20 +75,19 @@ void check_port(const transport::Address& address, const char* name, const char*
                               both.addresses.end());
   }
   if (resolved.addresses.empty()) {
-    return checkup.fail(code, name, fmt::format("{}: {}", address.host, resolved.problem),
-                        fmt::format("choose an address of this machine with {}: {}", flag,
-                                    fmt::join(own_addresses(), ", ")));
+    return fail(fmt::format("{}: {}", address.host, resolved.problem),
+                fmt::format("choose an address of this machine with {}: {}", flag,
+                            fmt::join(own_addresses(), ", ")),
+                code);
   }
   for (const SocketAddress& candidate : resolved.addresses) {
     const int error = try_to_bind(candidate);
     if (error == 0 || error == EAFNOSUPPORT) continue;
-    return checkup.fail(code, name, describe_bind_problem(error, to_text(candidate)),
-                        mend_for_bind(error, flag));
+    return bind_problem(error, to_text(candidate), flag, code);
   }
-  checkup.ok(name, address.port == 0
-                       ? fmt::format("{}: any port that is free; sites have to be told which",
-                                     address.host)
-                       : fmt::format("{} is free", to_text(resolved.addresses.front())));
+  return pass(address.port == 0
+                  ? address.host + ": any port that is free; sites have to be told which"
+                  : to_text(resolved.addresses.front()) + " is free");
 }
 
 // gRPC goes through a proxy that the environment names, but not to this machine itself.
@@ -108,12 +96,8 @@ std::string find_proxy(const std::string& host) {
   for (const char* name : {"no_grpc_proxy", "no_proxy"}) {
     const char* const value = std::getenv(name);
     if (value == nullptr) continue;
-    const std::string list(value);
-    for (std::size_t first = 0; first <= list.size();) {
-      const std::size_t end = std::min(list.find(',', first), list.size());
-      const std::string ending = list.substr(first, end - first);
+    for (const std::string_view ending : split_at(value, ',')) {
       if (!ending.empty() && host.ends_with(ending)) return "";
-      first = end + 1;
     }
     break;  // the first that is set counts
   }
@@ -124,48 +108,44 @@ std::string find_proxy(const std::string& host) {
   return "";
 }
 
-std::string describe_connect_problem(int error, const std::string& where) {
-  switch (error) {
-    case ECONNREFUSED:
-      return fmt::format("{} refuses connections: nobody listens there", where);
-    case ETIMEDOUT:
-      return fmt::format("{} does not answer within {} s", where, kStepPatience.count() / 1000);
-    default:
-      return fmt::format("{}: {}", where, std::strerror(error));
+Finding connect_problem(int error, const std::string& found) {
+  constexpr auto kCode = ExitCode::federation_failure;
+  if (error == ECONNREFUSED) {
+    return fail(found,
+                "start 'fedhur server' there, or correct the port of --server; a firewall may "
+                "refuse as well",
+                kCode);
   }
+  if (error == ETIMEDOUT) {
+    return fail(found,
+                "look whether that machine is on and the address is right; a firewall may swallow "
+                "what is sent to this port: ask for it to be opened",
+                kCode);
+  }
+  return fail(found, "look whether this machine's network is up and has a way there", kCode);
 }
 
-std::string mend_for_connect(int error) {
-  switch (error) {
-    case ECONNREFUSED:
-      return "start 'fedhur server' there, or correct the port of --server; a firewall may refuse "
-             "as well";
-    case ETIMEDOUT:
-      return "look whether that machine is on and the address is right; a firewall may swallow "
-             "what is sent to this port: ask for it to be opened";
-    default:
-      return "look whether this machine's network is up and has a way there";
-  }
+std::string describe_failure(int error, const std::string& where) {
+  if (error == ECONNREFUSED) return where + " refuses connections: nobody listens there";
+  if (error != ETIMEDOUT) return fmt::format("{}: {}", where, std::strerror(error));
+  return fmt::format("{} does not answer within {} s", where, kStepPatience.count() / 1000);
 }
 
-// A connection to the first of the addresses that answers; nothing if none does.
-std::unique_ptr<Descriptor> check_connection(const Resolved& resolved, Checkup& checkup) {
+// A connection to the first of the addresses that answers, in `socket`.
+Finding check_connection(const Resolved& resolved, std::unique_ptr<Descriptor>& socket) {
   int last_error = 0;
   std::vector<std::string> problems;
   for (const SocketAddress& address : resolved.addresses) {
     Connected connected = connect_to(address, kStepPatience);
     if (connected.error == 0) {
-      checkup.ok(kConnection,
-                 fmt::format("{} answers after {} ms", to_text(address), connected.took.count()));
-      return std::move(connected.socket);
+      socket = std::move(connected.socket);
+      return pass(fmt::format("{} answers after {} ms", to_text(address), connected.took.count()));
     }
     // A refusal tells more than that there is no way by another protocol.
     if (last_error == 0 || connected.error == ECONNREFUSED) last_error = connected.error;
-    problems.push_back(describe_connect_problem(connected.error, to_text(address)));
+    problems.push_back(describe_failure(connected.error, to_text(address)));
   }
-  checkup.fail(ExitCode::federation_failure, kConnection,
-               fmt::format("{}", fmt::join(problems, "; ")), mend_for_connect(last_error));
-  return nullptr;
+  return connect_problem(last_error, fmt::format("{}", fmt::join(problems, "; ")));
 }
 
 std::string mend_for_tls(const transport::TlsProbe& probe, const std::string& host,
@@ -184,8 +164,7 @@ std::string mend_for_tls(const transport::TlsProbe& probe, const std::string& ho
           host);
     case End::refused:
       return "the server trusts another CA, or this site's certificate has ended or is missing: "
-             "its "
-             "log says more";
+             "its log says more";
     case End::no_tls:
       return "look whether --server has the port of 'fedhur server', and whether that was started "
              "with --insecure, for one machine alone";
@@ -199,30 +178,21 @@ std::string mend_for_tls(const transport::TlsProbe& probe, const std::string& ho
 
 const char* describe_tls_end(transport::TlsProbe::End end) {
   using End = transport::TlsProbe::End;
-  switch (end) {
-    case End::distrusted:
-    case End::other_host:
-      return "this site does not trust the server";
-    case End::refused:
-      return "this site trusts the server, but not the other way round";
-    case End::no_tls:
-    case End::silent:
-    case End::accepted:
-      break;
-  }
-  return "no TLS connection";
+  if (end == End::refused) return "this site trusts the server, but not the other way round";
+  const bool is_untrusted = end == End::distrusted || end == End::other_host;
+  return is_untrusted ? "this site does not trust the server" : "no TLS connection";
 }
 
-void check_tls(int socket, const transport::Address& address, const CheckedIdentity& identity,
-               Reached& reached, Checkup& checkup) {
+Finding check_tls(int socket, const transport::Address& address, const CheckedIdentity& identity,
+                  Reached& reached) {
   transport::TlsProbe probe;
-  std::optional<pki::CertificateInfo> server;
   try {
     probe = transport::probe_tls(socket, address.host, identity.texts, kStepPatience);
   } catch (const Error& error) {  // such as a key that OpenSSL finds too weak
-    return checkup.fail(ExitCode::federation_failure, kTls, error.what(),
-                        "have the CA issue a new certificate and key: fedhur pki issue");
+    return fail(error.what(), "have the CA issue a new certificate and key: fedhur pki issue",
+                ExitCode::federation_failure);
   }
+  std::optional<pki::CertificateInfo> server;
   try {
     if (!probe.certificate.empty()) server = pki::read_certificate(probe.certificate);
   } catch (const DataError&) {  // the probe has said so
@@ -231,14 +201,12 @@ void check_tls(int socket, const transport::Address& address, const CheckedIdent
     reached.server_certificate = {.name = "the server's certificate", .begin = server->not_before};
   }
   if (probe.end == transport::TlsProbe::End::accepted && server) {
-    return checkup.ok(
-        kTls, fmt::format("TLS 1.3; the server is {} for {}, until {}", server->name,
-                          fmt::join(server->hosts, ", "), pki::format_time(server->not_after)));
+    return pass(fmt::format("TLS 1.3; the server is {} for {}, until {}", server->name,
+                            fmt::join(server->hosts, ", "), pki::format_time(server->not_after)));
   }
   const bool has_ended = server && server->not_after < transport::current_time();
-  checkup.fail(ExitCode::federation_failure, kTls,
-               fmt::format("{}: {}", describe_tls_end(probe.end), probe.reason),
-               mend_for_tls(probe, address.host, has_ended));
+  return fail(fmt::format("{}: {}", describe_tls_end(probe.end), probe.reason),
+              mend_for_tls(probe, address.host, has_ended), ExitCode::federation_failure);
 }
 
 // What went wrong at the first try; the link itself would go on trying.
@@ -277,8 +245,9 @@ std::string mend_for_refusal(std::string_view words) {
   return "these are the server's own words: mend here what they name, or ask its operator";
 }
 
-void check_hello(const ClientFlags& flags, const std::optional<std::string>& catalogue,
-                 Reached& reached, Checkup& checkup) {
+Finding check_hello(const ClientFlags& flags, const std::optional<std::string>& catalogue,
+                    Reached& reached) {
+  constexpr auto kCode = ExitCode::federation_failure;
   FirstTrouble trouble;
   const transport::NetworkLog tell = [&](transport::Severity severity, const std::string& message) {
     trouble.note(severity, message);
@@ -294,91 +263,87 @@ void check_hello(const ClientFlags& flags, const std::optional<std::string>& cat
     transport::HubConnection site(config, tell);
     reached.welcome = site.connect(has_trouble);
   } catch (const Error& error) {  // a refusal, with the server's own words
-    return checkup.fail(ExitCode::federation_failure, kFederation, error.what(),
-                        mend_for_refusal(error.what()));
+    return fail(error.what(), mend_for_refusal(error.what()), kCode);
   }
-  if (reached.welcome) return checkup.ok(kFederation, describe_welcome(*reached.welcome));
+  if (reached.welcome) return pass(describe_welcome(*reached.welcome));
   const std::string why = trouble.message();
-  checkup.fail(ExitCode::federation_failure, kFederation,
-               why.empty() ? fmt::format("{} has not welcomed this site within {} s", flags.server,
-                                         kHelloPatience.count() / 1000)
-                           : why,
-               flags.identity.is_insecure
-                   ? "look whether the port is that of 'fedhur server'; one with certificates "
-                     "wants --ca, --cert and --key instead of --insecure"
-                   : "the server's log says more");
+  return fail(why.empty() ? fmt::format("{} has not welcomed this site within {} s", flags.server,
+                                        kHelloPatience.count() / 1000)
+                          : why,
+              flags.identity.is_insecure
+                  ? "look whether the port is that of 'fedhur server'; one with certificates wants "
+                    "--ca, --cert and --key instead of --insecure"
+                  : "the server's log says more",
+              kCode);
+}
+
+Finding check_name(const std::string& host, const Resolved& resolved) {
+  if (resolved.addresses.empty()) {
+    return fail(fmt::format("{}: {}", host, resolved.problem),
+                "correct the host of --server, or ask whoever looks after names (DNS, /etc/hosts) "
+                "here",
+                ExitCode::federation_failure);
+  }
+  std::vector<std::string> addresses;
+  for (const SocketAddress& found : resolved.addresses) addresses.push_back(to_text(found));
+  return pass(fmt::format("{} is {}", host, fmt::join(addresses, ", ")));
 }
 
 // By the steps that a connection takes; false if the next one makes no sense.
 bool check_way(const transport::Address& address, const CheckedIdentity& identity, bool is_insecure,
                Reached& reached, Checkup& checkup) {
   const Resolved resolved = resolve_name(address, kStepPatience);
-  if (resolved.addresses.empty()) {
-    checkup.fail(ExitCode::federation_failure, kServerName,
-                 fmt::format("{}: {}", address.host, resolved.problem),
-                 "correct the host of --server, or ask whoever looks after names (DNS, /etc/hosts) "
-                 "here");
-    return false;
-  }
-  std::vector<std::string> addresses;
-  for (const SocketAddress& found : resolved.addresses) addresses.push_back(to_text(found));
-  checkup.ok(kServerName, fmt::format("{} is {}", address.host, fmt::join(addresses, ", ")));
-  const auto socket = check_connection(resolved, checkup);
-  if (!socket) return false;
+  if (!checkup.add(kServerName, check_name(address.host, resolved))) return false;
+  std::unique_ptr<Descriptor> socket;
+  if (!checkup.add("connection", check_connection(resolved, socket))) return false;
   if (is_insecure) return true;
-  if (identity.texts.ca.empty()) {
-    checkup.skip(kTls, "without the CA's certificate no server can be trusted");
-    return false;
-  }
-  check_tls(socket->get(), address, identity, reached, checkup);
-  return checkup.findings().back().health == Health::ok;
+  return checkup.add("TLS", identity.texts.ca.empty()
+                                ? skip("without the CA's certificate no server can be trusted")
+                                : check_tls(socket->get(), address, identity, reached));
 }
 }  // namespace
 
 void check_listening(const ServerFlags& flags, Checkup& checkup) {
+  constexpr const char* kListening = "listening";
   const auto address =
       read_address(listening_address(flags), kListening, flags.identity.is_insecure, checkup);
   if (address) {
-    check_port(*address, kListening, "--listen", ExitCode::federation_failure, checkup);
+    checkup.add(kListening, check_port(*address, "--listen", ExitCode::federation_failure));
   }
-  constexpr const char* kMonitor = "monitor";
   if (!flags.monitor) return;
-  if (!checkup.passes(ExitCode::wrong_usage, kMonitor,
-                      "choose another port with --monitor, or 0 for any that is free",
-                      [&] { check_monitor_port(flags); })) {
-    return;
-  }
-  check_port({.host = "127.0.0.1", .port = static_cast<int>(*flags.monitor)}, kMonitor, "--monitor",
-             ExitCode::wrong_usage, checkup);
+  (void)checkup.run(
+      "monitor", "choose another port with --monitor, or 0 for any that is free", [&] {
+        check_monitor_port(flags);
+        return check_port({.host = "127.0.0.1", .port = static_cast<int>(*flags.monitor)},
+                          "--monitor", ExitCode::wrong_usage);
+      });
 }
 
 Reached check_reachability(const ClientFlags& flags, const CheckedIdentity& identity,
                            const std::optional<std::string>& catalogue, Checkup& checkup) {
+  constexpr const char* kFederation = "federation";
   Reached reached;
   const bool is_insecure = flags.identity.is_insecure;
   if (flags.server.empty()) {
-    checkup.fail(ExitCode::wrong_usage, kServerName, "--server is missing",
-                 "add --server HOST:PORT, such as --server fl.example.org:8470");
+    checkup.add(kServerName, fail("--server is missing",
+                                  "add --server HOST:PORT, such as --server fl.example.org:8470"));
     return reached;
   }
   const auto address = read_address(flags.server, kServerName, is_insecure, checkup);
   if (!address) return reached;
   const std::string proxy = find_proxy(address->host);
-  if (!proxy.empty()) {
-    checkup.skip(
-        kConnection,
-        fmt::format("{}: fedhur goes through that proxy, which hides the steps of the way", proxy));
-  } else if (!check_way(*address, identity, is_insecure, reached, checkup)) {
-    checkup.skip(kFederation, "there is no good connection to the server to ask over");
-    return reached;
+  bool is_reached = true;
+  if (proxy.empty()) {
+    is_reached = check_way(*address, identity, is_insecure, reached, checkup);
+  } else {
+    checkup.add("connection",
+                skip(proxy + ": fedhur goes through that proxy, which hides the steps of the way"));
   }
-  if (!identity.is_usable) {
-    checkup.skip(kFederation,
-                 "this site's identity has problems, which the server would "
-                 "only repeat");
-    return reached;
-  }
-  check_hello(flags, catalogue, reached, checkup);
+  checkup.add(kFederation,
+              !is_reached ? skip("there is no good connection to the server to ask over")
+              : !identity.is_usable
+                  ? skip("this site's identity has problems, which the server would only repeat")
+                  : check_hello(flags, catalogue, reached));
   return reached;
 }
 }  // namespace fedhur::apps

@@ -1,26 +1,19 @@
-#include "apps/doctor/report.hpp"
+#include "apps/doctor/finding.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "apps/text.hpp"
 
 namespace fedhur::apps {
 namespace {
-const char* name_of_health(Health health) {
-  switch (health) {
-    case Health::ok:
-      return "ok";
-    case Health::warning:
-      return "warning";
-    case Health::problem:
-      return "problem";
-    case Health::skipped:
-      break;
-  }
-  return "skipped";
+constexpr std::array kHealthNames = {"ok", "warning", "problem", "skipped"};
+
+const char* name_of_health(const Finding& finding) {
+  return kHealthNames.at(static_cast<std::size_t>(finding.health));
 }
 
 std::string format_number_of(std::int64_t count, const char* what) {
@@ -28,26 +21,22 @@ std::string format_number_of(std::int64_t count, const char* what) {
 }
 }  // namespace
 
-void Checkup::add(Finding finding) {
-  findings_.push_back(std::move(finding));
+Finding pass(const std::string& found) { return {.health = Health::ok, .found = found}; }
+Finding warn(const std::string& found, const std::string& mend) {
+  return {.health = Health::warning, .found = found, .mend = mend};
+}
+Finding fail(const std::string& found, const std::string& mend, ExitCode code) {
+  return {.health = Health::problem, .found = found, .mend = mend, .code = code};
+}
+Finding skip(const std::string& why) { return {.health = Health::skipped, .found = why}; }
+
+bool Checkup::add(const std::string& name, std::optional<Finding> finding) {
+  if (!finding) return true;
+  finding->name = name;
+  findings_.push_back(*std::move(finding));
   if (tell_) tell_(findings_.back());
-}
-
-void Checkup::ok(const std::string& name, const std::string& found) {
-  add({.name = name, .health = Health::ok, .found = found});
-}
-
-void Checkup::warn(const std::string& name, const std::string& found, const std::string& mend) {
-  add({.name = name, .health = Health::warning, .found = found, .mend = mend});
-}
-
-void Checkup::fail(ExitCode code, const std::string& name, const std::string& found,
-                   const std::string& mend) {
-  add({.name = name, .health = Health::problem, .found = found, .mend = mend, .code = code});
-}
-
-void Checkup::skip(const std::string& name, const std::string& why) {
-  add({.name = name, .health = Health::skipped, .found = why});
+  const Health health = findings_.back().health;
+  return health == Health::ok || health == Health::warning;
 }
 
 std::int64_t Checkup::count(Health health) const {
@@ -69,7 +58,7 @@ std::string format_text(const Finding& finding) {
     return fmt::format("{:<8} {}  {}\n", state, padded(name, kNameWidth, Align::left),
                        printable(text));
   };
-  std::string text = line(name_of_health(finding.health), finding.name, finding.found);
+  std::string text = line(name_of_health(finding), finding.name, finding.found);
   if (!finding.mend.empty()) text += line("", "  to mend it:", finding.mend);
   return text;
 }
@@ -87,7 +76,7 @@ nlohmann::ordered_json to_json(const Checkup& checkup) {
   Json checks = Json::array();
   for (const Finding& finding : checkup.findings()) {
     checks.push_back({{"name", finding.name},
-                      {"state", name_of_health(finding.health)},
+                      {"state", name_of_health(finding)},
                       {"found", finding.found},
                       {"mend", finding.mend.empty() ? Json() : Json(finding.mend)}});
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,35 +14,35 @@ namespace fedhur::apps {
 enum class Health : std::uint8_t { ok, warning, problem, skipped };
 
 struct Finding {
-  std::string name;  // what was checked
   Health health = Health::ok;
   std::string found;
   std::string mend = {};           // how; empty where nothing is to be done
   ExitCode code = ExitCode::done;  // of a problem: what the command itself would end with
+  std::string name = {};           // what was checked
 };
+[[nodiscard]] Finding pass(const std::string& found);
+[[nodiscard]] Finding warn(const std::string& found, const std::string& mend);
+[[nodiscard]] Finding fail(const std::string& found, const std::string& mend,
+                           ExitCode code = ExitCode::wrong_usage);
+// For what makes no sense after an earlier problem, or cannot be known.
+[[nodiscard]] Finding skip(const std::string& why);
 
-// Goes through all checks, whatever the ones before have found.
+// The findings of all checks, whatever the ones before have found.
 class Checkup {
  public:
   using Tell = std::function<void(const Finding& finding)>;  // as soon as it is found
   explicit Checkup(Tell tell) : tell_(std::move(tell)) {}
 
-  void ok(const std::string& name, const std::string& found);
-  void warn(const std::string& name, const std::string& found, const std::string& mend);
-  void fail(ExitCode code, const std::string& name, const std::string& found,
-            const std::string& mend);
-  // For what makes no sense after an earlier problem, or cannot be known.
-  void skip(const std::string& name, const std::string& why);
-
-  // Whether `work` ends without an Error; one is a problem, mended like this.
-  template <class Work>
-  bool passes(ExitCode code, const std::string& name, const std::string& mend, const Work& work) {
+  // Whether the checks that build on this one make sense: it is ok or a warning, or says nothing.
+  bool add(const std::string& name, std::optional<Finding> finding);
+  // What `check` returns; an Error is a problem, mended like this.
+  template <class Check>
+  bool run(const std::string& name, const std::string& mend, const Check& check,
+           ExitCode code = ExitCode::wrong_usage) {
     try {
-      work();
-      return true;
+      return add(name, check());
     } catch (const Error& error) {
-      fail(code, name, error.what(), mend);
-      return false;
+      return add(name, fail(error.what(), mend, code));
     }
   }
 
@@ -51,7 +52,6 @@ class Checkup {
   [[nodiscard]] int exit_code() const;
 
  private:
-  void add(Finding finding);
   Tell tell_;
   std::vector<Finding> findings_;
 };
