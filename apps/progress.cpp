@@ -57,12 +57,12 @@ double round_seconds(const report::RoundReport& report) {
   return sum;
 }
 
-ProgressStyle choose_progress_style(bool is_quiet, bool is_json) {
-  if (is_quiet) return ProgressStyle::none;
+ProgressStyle choose_progress_style(const DisplayFlags& flags) {
+  if (flags.is_quiet || flags.log_format == LogFormat::json) return ProgressStyle::none;
   const char* terminal = std::getenv("TERM");
   const bool is_dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return is_json || is_dumb || ::isatty(STDERR_FILENO) == 0 ? ProgressStyle::lines
-                                                            : ProgressStyle::bar;
+  return flags.is_json || is_dumb || ::isatty(STDERR_FILENO) == 0 ? ProgressStyle::lines
+                                                                  : ProgressStyle::bar;
 }
 
 std::string format_round(const report::RoundReport& report) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "apps/log_format.hpp"
 #include "fedhur/base/stopwatch.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/report/round_report.hpp"
@@ -11,7 +12,7 @@
 namespace fedhur::apps {
 enum class ProgressStyle : std::uint8_t { none, lines, bar };
 // What suits standard error.
-[[nodiscard]] ProgressStyle choose_progress_style(bool is_quiet, bool is_json);
+[[nodiscard]] ProgressStyle choose_progress_style(const DisplayFlags& flags);
 
 // Of all its phases.
 [[nodiscard]] double round_seconds(const report::RoundReport& report);

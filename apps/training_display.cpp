@@ -42,18 +42,13 @@ LogFields fields_of(const report::RoundReport& report) {
           {"best", report.is_best},
           {"absent", report.absent}};
 }
-
-ProgressStyle style_for(const DisplayFlags& flags) {
-  if (flags.log_format == LogFormat::json) return ProgressStyle::none;
-  return choose_progress_style(flags.is_quiet, flags.is_json);
-}
 }  // namespace
 
 TrainingOutcome show_training(const RunFolder& folder, const DisplayFlags& flags,
                               const StartTraining& start) {
   const bool is_for_programs = flags.log_format == LogFormat::json;
   RunLog log(folder.log(), flags.is_quiet, flags.log_format);
-  ProgressDisplay display(style_for(flags));
+  ProgressDisplay display(choose_progress_style(flags));
   std::mutex mutex;  // of both
   for (const report::RoundReport& report : folder.read_rounds()) {
     if (report.is_best) display.set_best_round(report.round);

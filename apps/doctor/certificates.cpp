@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/pki_text.hpp"
 #include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/pki/pem_kind.hpp"

@@ -15,4 +15,8 @@ double standardize(Eigen::Ref<Eigen::VectorXd> values);
 
 // exp(values / temperature), scaled to sum to one.
 void softmax(Eigen::Ref<Eigen::VectorXd> values, double temperature);
+// Weights without a temperature, the point of the probability simplex that is nearest to the
+// scores: max(score - tau, 0) for the one tau that makes it sum to one. Adding a constant to all
+// scores changes nothing. At least one score, all of them finite.
+[[nodiscard]] Eigen::VectorXd project_on_simplex(const Eigen::VectorXd& scores);
 }  // namespace fedhur::linalg

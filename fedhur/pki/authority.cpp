@@ -35,16 +35,6 @@ Descriptor lock_folder(const fs::path& path) {
   return folder;
 }
 
-void check_folder(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder / kCaCertificate, ignored)) {
-    throw ConfigError(
-        fmt::format("{} is no CA's folder, since it has no {}; 'fedhur pki init {}' "
-                    "would make one",
-                    folder.string(), kCaCertificate, folder.string()));
-  }
-}
-
 std::vector<IssueEntry> read_issued(const fs::path& folder) {
   const fs::path path = folder / kIssued;
   std::error_code ignored;
@@ -58,49 +48,56 @@ std::vector<IssueEntry> read_issued(const fs::path& folder) {
   }
 }
 
-struct Authority {
+bool is_listed(const RevocationInfo& list, const std::string& serial) {
+  return std::ranges::find(list.revoked, serial, &RevokedSerial::serial) != list.revoked.end();
+}
+
+std::string read_ca(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / kCaCertificate, ignored)) {
+    throw ConfigError(
+        fmt::format("{0} is no CA's folder, since it has no {1}; 'fedhur pki init {0}' would make "
+                    "one",
+                    folder.string(), kCaCertificate));
+  }
+  return parse_pem_file(folder / kCaCertificate, [](const std::string& text) {
+    if (!read_certificate(text).is_ca) throw DataError("this is not the certificate of a CA");
+    return text;
+  });
+}
+
+AuthorityState read_state(const fs::path& folder, const std::string& certificate) {
+  AuthorityState state;
+  state.ca = read_certificate(certificate);
+  state.revocations = parse_pem_file(folder / kRevocations, [&](const std::string& text) {
+    return RevocationList::read(text, certificate).info();
+  });
+  state.issued = read_issued(folder);
+  for (IssueEntry& entry : state.issued) {  // the list decides
+    entry.is_revoked = entry.is_revoked || is_listed(state.revocations, entry.serial);
+  }
+  return state;
+}
+
+// The state of a CA that can sign; nobody else changes its folder meanwhile.
+struct Authority : AuthorityState {
   explicit Authority(const fs::path& path)
-      : folder(path),
-        lock(lock_folder(path)),
-        certificate(read_ca(path)),
-        info(read_certificate(certificate)) {
+      : folder(path), lock(lock_folder(path)), certificate(read_ca(path)) {
     signer.certificate = parse_certificate(certificate);
     signer.key = parse_pem_file(folder / kCaKey, parse_key);
     if (X509_check_private_key(signer.certificate.get(), signer.key.get()) != 1) {
       throw DataError(fmt::format("{} is not the key of {} ({})", (folder / kCaKey).string(),
                                   (folder / kCaCertificate).string(), take_reason()));
     }
-    revocations = parse_pem_file(folder / kRevocations, [this](const std::string& text) {
-      return RevocationList::read(text, certificate).info();
-    });
-    issued = read_issued(folder);
-  }
-
-  static std::string read_ca(const fs::path& folder) {
-    check_folder(folder);
-    return parse_pem_file(folder / kCaCertificate, [](const std::string& text) {
-      if (!read_certificate(text).is_ca) throw DataError("this is not the certificate of a CA");
-      return text;
-    });
+    static_cast<AuthorityState&>(*this) = read_state(folder, certificate);
   }
 
   CleanQueue queue;
   fs::path folder;
   Descriptor lock;
   std::string certificate;
-  CertificateInfo info;
   Signer signer;
-  RevocationInfo revocations;
-  std::vector<IssueEntry> issued;
 };
-
-bool is_listed(const RevocationInfo& list, const std::string& serial) {
-  return std::ranges::find(list.revoked, serial, &RevokedSerial::serial) != list.revoked.end();
-}
-
-bool is_revoked(const Authority& authority, const IssueEntry& entry) {
-  return entry.is_revoked || is_listed(authority.revocations, entry.serial);
-}
 
 Identity identity_of(const CertificateInfo& info) {
   if (info.for_server) {
@@ -123,19 +120,19 @@ Lifetime lifetime_of(std::int64_t days, std::int64_t now) {
 
 Lifetime lifetime_within(const Authority& authority, std::int64_t days, std::int64_t now) {
   Lifetime lifetime = lifetime_of(days, now);
-  if (now < authority.info.not_before) {
+  if (now < authority.ca.not_before) {
     throw DataError(
         fmt::format("the CA begins on {}, and this machine's clock says {}; is the clock right?",
-                    format_time(authority.info.not_before), format_time(now)));
+                    format_time(authority.ca.not_before), format_time(now)));
   }
-  if (now >= authority.info.not_after) {
+  if (now >= authority.ca.not_after) {
     throw DataError(
         fmt::format("the CA ended on {}; 'fedhur pki init' in another folder makes a "
                     "new one",
-                    format_time(authority.info.not_after)));
+                    format_time(authority.ca.not_after)));
   }
-  lifetime.not_before = std::max(lifetime.not_before, authority.info.not_before);
-  lifetime.not_after = std::min(lifetime.not_after, authority.info.not_after);
+  lifetime.not_before = std::max(lifetime.not_before, authority.ca.not_before);
+  lifetime.not_after = std::min(lifetime.not_after, authority.ca.not_after);
   return lifetime;
 }
 
@@ -162,7 +159,7 @@ IssueEntry entry_of(const CertificateInfo& info) {
 
 void check_key(const Authority& authority, const std::string& key_sha256) {
   for (const IssueEntry& entry : authority.issued) {
-    if (entry.key_sha256 != key_sha256 || !is_revoked(authority, entry)) continue;
+    if (entry.key_sha256 != key_sha256 || !entry.is_revoked) continue;
     throw DataError(fmt::format("the key of {} was revoked with its certificate {}; make a new key",
                                 entry.identity.name, entry.serial));
   }
@@ -171,7 +168,7 @@ void check_key(const Authority& authority, const std::string& key_sha256) {
 // Into the record first: a certificate that nobody knows of could not be revoked by its serial.
 std::string certify(Authority& authority, EVP_PKEY& holder, const Identity& identity,
                     std::int64_t days, std::int64_t now) {
-  check_identity(identity, authority.info);
+  check_identity(identity, authority.ca);
   check_key(authority, sha256_of(&holder));
   const Lifetime lifetime = lifetime_within(authority, days, now);
   std::string pem = to_pem(*sign_certificate(authority.signer, holder, identity, lifetime));
@@ -189,7 +186,7 @@ CertificateInfo check_issued(const Authority& authority, const std::string& cert
   CertificateInfo info = read_certificate(certificate_pem);
   if (!is_issued_by(certificate_pem, authority.certificate)) {
     throw DataError(fmt::format("the certificate of {} was not issued by this CA, {}", info.name,
-                                authority.info.name));
+                                authority.ca.name));
   }
   if (info.is_ca) throw DataError("this is the certificate of the CA itself");
   const bool is_of_one_kind = info.for_server != info.for_client &&
@@ -338,16 +335,6 @@ RevocationInfo refresh_revocations(const fs::path& folder, std::int64_t now) {
 }
 
 AuthorityState read_authority(const fs::path& folder) {
-  const std::string certificate = Authority::read_ca(folder);
-  AuthorityState state;
-  state.ca = read_certificate(certificate);
-  state.revocations = parse_pem_file(folder / kRevocations, [&](const std::string& text) {
-    return RevocationList::read(text, certificate).info();
-  });
-  state.issued = read_issued(folder);
-  for (IssueEntry& entry : state.issued) {  // the list decides
-    entry.is_revoked = entry.is_revoked || is_listed(state.revocations, entry.serial);
-  }
-  return state;
+  return read_state(folder, read_ca(folder));
 }
 }  // namespace fedhur::pki

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/linalg/normalize.hpp"
 #include "fedhur/linalg/principal.hpp"
-#include "fedhur/linalg/simplex.hpp"
 
 namespace fedhur::server {
 namespace {

@@ -1,10 +1,9 @@
-#include "fedhur/linalg/simplex.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "fedhur/base/random.hpp"
+#include "fedhur/linalg/normalize.hpp"
 
 namespace fedhur::linalg {
 namespace {
