@@ -27,7 +27,7 @@ void handle_signal(int signal) {
       "\nfedhur: stopping after this round; Ctrl-C again stops at once\n";
   const int saved = errno;
   if (handle_silently(signal) && ::write(STDERR_FILENO, kStopping.data(), kStopping.size()) < 0) {
-    // Nobody to tell.
+    // Standard error is closed.
   }
   errno = saved;
 }

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <span>
-
 #include "apps/command.hpp"
 #include "apps/log_format.hpp"
 #include "apps/output.hpp"

@@ -102,8 +102,23 @@ int init(const PkiFlags& flags) {
   const std::string folder = fs::path(flags.folder).lexically_normal().string();
   tell(flags, json,
        fmt::format("{}: CA {}, until {}\n"
-                   "{}/{} lets anybody in: keep the folder offline, with a backup\n",
+                   "{}/{} can sign any certificate: keep the folder offline, with a backup\n",
                    folder, info.name, pki::format_time(info.not_after), folder, pki::kCaKey));
+  return ExitCode::done;
+}
+
+// Writes a certificate, whose key is in that file or, without one, elsewhere.
+int hand_out(const PkiFlags& flags, const std::string& file, const std::string& pem,
+             const std::string& key_file = "") {
+  write_file_atomically(file, pem);
+  const auto info = pki::read_certificate(pem);
+  Json json = to_json(info, {}, now());
+  json["out"] = file;
+  if (!key_file.empty()) json["key_file"] = key_file;
+  tell(flags, json,
+       fmt::format("{}: {}\n{}\n", file, format_line(info),
+                   key_file.empty() ? "key sha256 " + info.key_sha256
+                                    : key_file + ": its private key; keep it secret"));
   return ExitCode::done;
 }
 
@@ -112,21 +127,12 @@ int issue(const PkiFlags& flags) {
   const pki::Identity identity = read_identity(flags);
   check_given(identity.name, "--name SITE", "fedhur pki issue ca --client 0-24 --name site");
   const std::string prefix = prefix_of(flags, identity.name);
-  const std::string certificate = prefix + ".crt";
   const std::string key = prefix + ".key";
-  check_outputs(flags, {certificate, key});
+  check_outputs(flags, {prefix + ".crt", key});
   const pki::IssuedKeyPair pair = pki::issue_certificate(
       flags.folder, identity, flags.days.value_or(pki::kCertificateDays), now());
   write_private_file(key, pair.key);
-  write_file_atomically(certificate, pair.certificate);
-  const auto info = pki::read_certificate(pair.certificate);
-  Json json = to_json(info, {}, now());
-  json["out"] = certificate;
-  json["key_file"] = key;
-  tell(flags, json,
-       fmt::format("{}: {}\n{}: its private key, for nobody else\n", certificate, format_line(info),
-                   key));
-  return ExitCode::done;
+  return hand_out(flags, prefix + ".crt", pair.certificate, key);
 }
 
 int request(const PkiFlags& flags) {
@@ -135,7 +141,7 @@ int request(const PkiFlags& flags) {
   const std::string file = prefix + ".csr";
   const std::string key = prefix + ".key";
   check_outputs(flags, {file, key});
-  const pki::Request made = pki::make_request(flags.name);
+  const pki::RequestKeyPair made = pki::make_request(flags.name);
   write_private_file(key, made.key);
   write_file_atomically(file, made.request);
   const pki::RequestInfo info = pki::read_request(made.request);
@@ -146,17 +152,6 @@ int request(const PkiFlags& flags) {
        fmt::format("{}: request of {} for the CA, key sha256 {}\n{}: its private key, which stays "
                    "here\n",
                    file, info.name, info.key_sha256, key));
-  return ExitCode::done;
-}
-
-// Writes a certificate for a key that is elsewhere.
-int hand_out(const PkiFlags& flags, const std::string& file, const std::string& pem) {
-  write_file_atomically(file, pem);
-  const auto info = pki::read_certificate(pem);
-  Json json = to_json(info, {}, now());
-  json["out"] = file;
-  tell(flags, json,
-       fmt::format("{}: {}\nkey sha256 {}\n", file, format_line(info), info.key_sha256));
   return ExitCode::done;
 }
 
@@ -291,7 +286,7 @@ int show(const PkiFlags& flags) {
         return tell(flags, to_json(info, now()), format_text(info, now()));
       }
       case pki::PemKind::key:
-        return tell(flags, {{"kind", "key"}}, "private key, for nobody but its owner\n");
+        return tell(flags, {{"kind", "key"}}, "private key; keep it secret\n");
       case pki::PemKind::unknown:
         break;
     }

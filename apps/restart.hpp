@@ -9,8 +9,8 @@
 
 namespace fedhur::apps {
 // Starts this program again, with the same arguments, if OpenBLAS has chosen kernels far too old
-// for this CPU. Whoever sets OPENBLAS_CORETYPE has chosen already. If it cannot be started again,
-// it goes on as it is.
+// for this CPU. Not if OPENBLAS_CORETYPE is set. If it cannot be started again, it goes on as it
+// is.
 inline void restart_with_better_kernels(char** argv) {
   constexpr const char* kVariable = "OPENBLAS_CORETYPE";
   if (std::getenv(kVariable) != nullptr) return;

@@ -4,8 +4,6 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/basic_file_sink.h>
 
-#include <mutex>
-
 #include "apps/output.hpp"
 
 namespace fedhur::apps {

@@ -10,26 +10,29 @@
 
 namespace fedhur::apps {
 namespace {
-struct Range {
+struct CodePointRange {
   char32_t first;
   char32_t last;
 };
 // Coarse, but right for the scripts that titles are written in.
 constexpr std::array kZeroWide = {
-    Range{0x0300, 0x036F}, Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF},
-    Range{0x200B, 0x200F}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F},
+    CodePointRange{0x0300, 0x036F}, CodePointRange{0x1AB0, 0x1AFF}, CodePointRange{0x1DC0, 0x1DFF},
+    CodePointRange{0x200B, 0x200F}, CodePointRange{0x20D0, 0x20FF}, CodePointRange{0xFE00, 0xFE0F},
 };
 constexpr std::array kDoubleWide = {
-    Range{0x1100, 0x115F},   Range{0x2E80, 0xA4CF},   Range{0xAC00, 0xD7A3},
-    Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},   Range{0xFF00, 0xFF60},
-    Range{0xFFE0, 0xFFE6},   Range{0x1F300, 0x1F64F}, Range{0x1F680, 0x1F6FF},
-    Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD},
+    CodePointRange{0x1100, 0x115F},   CodePointRange{0x2E80, 0xA4CF},
+    CodePointRange{0xAC00, 0xD7A3},   CodePointRange{0xF900, 0xFAFF},
+    CodePointRange{0xFE30, 0xFE6F},   CodePointRange{0xFF00, 0xFF60},
+    CodePointRange{0xFFE0, 0xFFE6},   CodePointRange{0x1F300, 0x1F64F},
+    CodePointRange{0x1F680, 0x1F6FF}, CodePointRange{0x1F900, 0x1F9FF},
+    CodePointRange{0x20000, 0x3FFFD},
 };
 
 template <std::size_t size>
-bool is_in(const std::array<Range, size>& ranges, char32_t value) {
-  return std::ranges::any_of(
-      ranges, [value](const Range& range) { return range.first <= value && value <= range.last; });
+bool is_in(const std::array<CodePointRange, size>& ranges, char32_t value) {
+  return std::ranges::any_of(ranges, [value](const CodePointRange& range) {
+    return range.first <= value && value <= range.last;
+  });
 }
 }  // namespace
 
@@ -94,7 +97,7 @@ std::string format_bytes(double bytes) {
 }
 
 std::string format_clock(double seconds) {
-  constexpr double kLongest = 1e9;  // 30 years: nobody waits for the exact number
+  constexpr double kLongest = 1e9;  // 30 years: more digits tell no more
   if (!(seconds >= 0.0)) return "?";
   const std::int64_t whole = std::llround(std::min(seconds, kLongest));
   const std::int64_t hours = whole / 3600;

@@ -1,6 +1,5 @@
 // fedhur train: trains and evaluates one configuration, or goes on with a run.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <optional>

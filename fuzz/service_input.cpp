@@ -85,7 +85,7 @@ class Service {
           ++(answer.message.arrays.number("value") == number ? num_right_ : num_wrong_);
         }
       } catch (const TransportError&) {
-        continue;  // nobody was quick enough
+        continue;  // no answer in time
       }
     }
   }
@@ -166,7 +166,7 @@ class Conversation {
     ++num_said_;
     return stream_->Write(frame);
   }
-  // Only where something is to be heard: a Welcome, a task when it has joined and after each reply.
+  // Only where a frame is to be read: a Welcome, a task when it has joined and after each reply.
   bool listen() {
     if (num_heard_ >= num_said_) return true;
     v1::FromServer frame;

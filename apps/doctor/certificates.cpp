@@ -45,8 +45,8 @@ std::string read_identity_file(const std::string& path, const char* flag, pki::P
                                const char* name, Checkup& checkup) {
   std::string text;
   const std::string mend = fmt::format(
-      "copy the file from where 'fedhur pki' made it, or correct {}; whoever runs fedhur has to be "
-      "able to read it",
+      "copy the file from where 'fedhur pki' made it, or correct {}; the user that runs fedhur "
+      "has to be able to read it",
       flag);
   (void)checkup.run(name, mend, [&]() -> std::optional<Finding> {
     if (path.empty()) {
@@ -132,8 +132,7 @@ Finding check_own_certificate(const std::string& path, pki::Purpose purpose,
                               const pki::CertificateInfo& info, const transport::TlsTexts& texts) {
   const std::int64_t now = transport::current_time();
   if (texts.ca.empty()) {
-    return skip(
-        fmt::format("{}: without its CA's certificate nobody can tell whether it is good", path));
+    return skip(fmt::format("{}: it cannot be verified without its CA's certificate", path));
   }
   if (const auto fault = pki::find_fault(texts.certificate, texts.ca, purpose, now)) {
     return fail(fmt::format("{}: {}", path, *fault),
@@ -192,7 +191,7 @@ Finding check_revocation_list(const IdentityFlags& flags, const std::string& pem
 void check_revocations(const IdentityFlags& flags, CheckedIdentity& identity, Checkup& checkup) {
   if (flags.revoked.empty()) {
     checkup.add(kRevocationList,
-                warn("--revoked is missing: whoever was revoked would still be let in",
+                warn("--revoked is missing: revoked certificates would still be accepted",
                      "copy revoked.crl from the CA's folder and add --revoked revoked.crl"));
     return;
   }
@@ -201,8 +200,8 @@ void check_revocations(const IdentityFlags& flags, CheckedIdentity& identity, Ch
   if (pem.empty()) return;
   (void)check_content(kRevocationList, flags.revoked, checkup, [&] {
     if (!identity.texts.ca.empty()) return check_revocation_list(flags, pem, identity);
-    return skip(fmt::format("{}: without the CA's certificate nobody can tell whether it is good",
-                            flags.revoked));
+    return skip(
+        fmt::format("{}: it cannot be verified without the CA's certificate", flags.revoked));
   });
 }
 

@@ -33,7 +33,7 @@ class Checkup {
   using Tell = std::function<void(const Finding& finding)>;  // as soon as it is found
   explicit Checkup(Tell tell) : tell_(std::move(tell)) {}
 
-  // Whether the checks that build on this one make sense: it is ok or a warning, or says nothing.
+  // Whether the checks that build on this one make sense: it is ok, a warning or nothing.
   bool add(const std::string& name, std::optional<Finding> finding);
   // What `check` returns; an Error is a problem, mended like this.
   template <class Check>

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -126,7 +125,7 @@ Finding connect_problem(int error, const std::string& found) {
 }
 
 std::string describe_failure(int error, const std::string& where) {
-  if (error == ECONNREFUSED) return where + " refuses connections: nobody listens there";
+  if (error == ECONNREFUSED) return where + " refuses connections: no program listens there";
   if (error != ETIMEDOUT) return fmt::format("{}: {}", where, std::strerror(error));
   return fmt::format("{} does not answer within {} s", where, kStepPatience.count() / 1000);
 }
@@ -156,7 +155,7 @@ std::string mend_for_tls(const transport::TlsProbe& probe, const std::string& ho
       return has_ended ? "if this machine's clock is right, the server's operator has to renew its "
                          "certificate: fedhur pki renew ca server.crt"
                        : "give --ca the ca.crt of the CA that has issued the server's certificate; "
-                         "if that is what it is, somebody else answers at this address";
+                         "if it is that already, another server answers at this address";
     case End::other_host:
       return fmt::format(
           "name the server in --server as its certificate does, or have the CA issue "
@@ -280,8 +279,8 @@ Finding check_hello(const ClientFlags& flags, const std::optional<std::string>& 
 Finding check_name(const std::string& host, const Resolved& resolved) {
   if (resolved.addresses.empty()) {
     return fail(fmt::format("{}: {}", host, resolved.problem),
-                "correct the host of --server, or ask whoever looks after names (DNS, /etc/hosts) "
-                "here",
+                "correct the host of --server, or ask the administrator of names (DNS, "
+                "/etc/hosts) here",
                 ExitCode::federation_failure);
   }
   std::vector<std::string> addresses;

@@ -7,16 +7,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
-#include <utility>
 
 namespace fedhur::apps {
 namespace {

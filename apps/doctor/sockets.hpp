@@ -33,8 +33,8 @@ struct Connected {
 [[nodiscard]] Connected connect_to(const SocketAddress& address,
                                    std::chrono::milliseconds patience);
 
-// errno of an attempt to take the address as a server would; 0 if it is free. Nobody can connect
-// to it meanwhile.
+// errno of an attempt to take the address as a server would; 0 if it is free. It does
+// not accept connections.
 [[nodiscard]] int try_to_bind(const SocketAddress& address);
 // The addresses of this machine, loopback last.
 [[nodiscard]] std::vector<std::string> own_addresses();

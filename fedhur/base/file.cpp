@@ -21,13 +21,13 @@ namespace {
   throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(errno)));
 }
 
-enum class Readers : std::uint8_t { everybody, owner };
+enum class Readers : std::uint8_t { all, owner };
 
-// What an earlier crash left, or somebody put there, may be open to others: a private file begins
-// as a new one.
+// A temporary file that is there already may be readable by others or a symbolic link: a private
+// file is always created anew.
 int open_temporary(const std::string& path, Readers readers) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
-  if (readers == Readers::everybody) return ::open(path.c_str(), kFlags | O_TRUNC, 0644);
+  if (readers == Readers::all) return ::open(path.c_str(), kFlags | O_TRUNC, 0644);
   ::unlink(path.c_str());
   return ::open(path.c_str(), kFlags | O_EXCL | O_NOFOLLOW, 0600);
 }
@@ -35,7 +35,7 @@ int open_temporary(const std::string& path, Readers readers) {
 // Becomes `path` at commit(), vanishes without it.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::filesystem::path path, Readers readers = Readers::everybody)
+  explicit TemporaryFile(std::filesystem::path path, Readers readers = Readers::all)
       : path_(std::move(path)),
         temporary_(path_.string() + ".part"),
         file_(open_temporary(temporary_, readers)) {

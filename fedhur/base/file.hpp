@@ -15,7 +15,7 @@ namespace fedhur {
 // rename, so that a crash or a full disk leaves the old file as it was.
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
-// The same for secrets: at no moment can anybody but the owner read it, whatever was there before.
+// The same for secrets: only the owner can read the file, from its creation on.
 void write_private_file(const std::filesystem::path& path, std::string_view text);
 
 // A large file written piece by piece, with a checksum of everything before it at its end. Nothing

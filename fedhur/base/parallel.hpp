@@ -28,7 +28,7 @@ class Executor {
   std::unique_ptr<Pool> pool_;
 };
 
-// While it lives, this thread rounds denormal floats to zero: idle Adam moments decay into
+// During its lifetime this thread rounds denormal floats to zero: idle Adam moments decay into
 // denormals, which made training ten times slower.
 class FlushDenormals {
  public:

@@ -69,7 +69,7 @@ struct RecordLog::File {
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       throw FileError(fmt::format("cannot open {}: another process works with it", path.string()));
     }
-    if (::fstat(file.get(), &info) != 0) fail("inspect");  // nobody else writes from here on
+    if (::fstat(file.get(), &info) != 0) fail("inspect");  // again, now under the lock
     read_records(info.st_size);
     if (::ftruncate(file.get(), end) != 0) fail("write");
     // Records of a process that was killed may be in memory only, and are relied on from here on.
@@ -186,7 +186,7 @@ void RecordLog::append(std::span<const std::byte> head, std::span<const std::byt
   Header header{.generation = file_->generation, .size = head.size() + body.size()};
   header.checksum = record_checksum(header, head, body);
   const std::lock_guard lock(file_->mutex);
-  expects(header.generation == file_->generation, "nobody appends while the log is cleared");
+  expects(header.generation == file_->generation, "no append while the log is cleared");
   file_->end = file_->write(file_->end, {std::as_bytes(std::span(&header, 1)), head, body});
 }
 

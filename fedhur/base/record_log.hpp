@@ -12,7 +12,7 @@ namespace fedhur {
 class RecordLog {
  public:
   // Opens or creates; what follows the last whole record is cut off. FileError if the system
-  // refuses, or if somebody else has it open: two writers would tear each other's records.
+  // refuses, or if another process has it open: two writers would corrupt each other's records.
   // `Cache::none` is for logs that are read after a crash only: they take no memory of the system,
   // where the file system can do without, and appending waits for the disk.
   enum class Cache : std::uint8_t { ordinary, none };
@@ -27,7 +27,7 @@ class RecordLog {
   // machine after sync(). May be called from several threads. FileError leaves the file as it was.
   void append(std::span<const std::byte> head, std::span<const std::byte> body = {});
   void sync();
-  // Not while somebody appends. The file keeps its length, and new records overwrite old ones: to
+  // Not during an append. The file keeps its length, and new records overwrite old ones: to
   // give room back and take it again costs more than to write. It is cut to what counts when it is
   // closed or opened.
   void clear();

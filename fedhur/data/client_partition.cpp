@@ -175,7 +175,7 @@ void require_enough_users(const Dataset& dataset, const PartitionConfig& config)
 std::vector<ClientId> given_clients(const Dataset& dataset) {
   if (dataset.user_clients.empty()) {
     throw ConfigError(
-        fmt::format("clients.kind = given: {} says nothing about clients", dataset.name));
+        fmt::format("clients.kind = given: {} assigns no users to clients", dataset.name));
   }
   return dataset.user_clients;
 }

@@ -11,7 +11,7 @@ enum class PartitionKind : std::uint8_t {
   given,      // as the file says (format `split`)
   blocks,     // runs of users in their order; the last client takes the remainder as well
   random,     // blocks of a shuffled order
-  dirichlet,  // users flock by taste, and every taste spreads over the clients unevenly
+  dirichlet,  // users are grouped by taste; each taste spreads over the clients unevenly
   user,       // one user per client
 };
 
@@ -27,8 +27,8 @@ void validate(const PartitionConfig& config);  // ConfigError names key, value a
 // for `given` without clients in the data. num_clients counts for blocks, random and dirichlet
 // alone.
 //
-// dirichlet is a device of the simulation: it looks at all rows of all users, test rows included,
-// to decide who lives where, as no real federation could. It never reaches training.
+// dirichlet exists for simulations: it looks at all rows of all users, test rows included,
+// to assign users to clients, which a real federation could not. It has no effect on training.
 [[nodiscard]] std::vector<ClientId> partition(const Dataset& dataset, const PartitionConfig& config,
                                               const Rng& rng);
 // Spherical k-means on the users' sets of items: the group of every user, below num_groups. A group
@@ -39,11 +39,10 @@ void validate(const PartitionConfig& config);  // ConfigError names key, value a
 template <>
 struct fedhur::EnumNames<fedhur::data::PartitionKind> {
   using enum fedhur::data::PartitionKind;
-  static constexpr std::array<std::pair<std::string_view, data::PartitionKind>, 5> names = {{
-      {"given", given},
-      {"blocks", blocks},
-      {"random", random},
-      {"dirichlet", dirichlet},
-      {"user", user},
-  }};
+  static constexpr std::array<std::pair<std::string_view, data::PartitionKind>, 5> names = {
+      {{"given", given},
+       {"blocks", blocks},
+       {"random", random},
+       {"dirichlet", dirichlet},
+       {"user", user}}};
 };

@@ -57,7 +57,7 @@ void keep_only(std::vector<T>& values, const std::vector<bool>& keep) {
 }
 
 // New numbers 0, 1, ... for what is used, in the old order.
-std::vector<std::uint32_t> renumber(const std::vector<bool>& used) {
+std::vector<std::uint32_t> number_used(const std::vector<bool>& used) {
   std::vector<std::uint32_t> numbers(used.size(), kGone);
   std::uint32_t next = 0;
   for (std::size_t i = 0; i < used.size(); ++i) {
@@ -71,7 +71,7 @@ void close_client_gaps(std::vector<ClientId>& user_clients) {
   for (const ClientId client : user_clients) last = std::max(last, client);
   std::vector<bool> used(slot(last) + 1, false);
   for (const ClientId client : user_clients) used[slot(client)] = true;
-  const auto numbers = renumber(used);
+  const auto numbers = number_used(used);
   for (ClientId& client : user_clients) client = static_cast<ClientId>(numbers[slot(client)]);
 }
 }  // namespace
@@ -114,8 +114,8 @@ Dataset filter(Dataset dataset, const FilterConfig& config) {
     used_users[slot(row.user)] = true;
     used_items[slot(row.item)] = true;
   }
-  const auto users = renumber(used_users);
-  const auto items = renumber(used_items);
+  const auto users = number_used(used_users);
+  const auto items = number_used(used_items);
   for (Interaction& row : dataset.interactions) {
     row.user = static_cast<UserId>(users[slot(row.user)]);
     row.item = static_cast<ItemId>(items[slot(row.item)]);

@@ -130,7 +130,7 @@ Contents read_rows(Format format, std::string_view text, const LoadConfig& confi
   throw std::logic_error("the format is detected before reading");
 }
 
-// "ml-100k" for ml-100k/u.data.gz, whose own name says nothing; else the file's name.
+// "ml-100k" for ml-100k/u.data.gz, whose own name is a generic one; else the file's name.
 std::string name_of_data(const std::filesystem::path& path) {
   constexpr std::array<std::string_view, 6> kGeneric = {
       "u.data", "ratings.dat", "ratings.csv", "interactions.csv", "interactions.tsv", "data.csv"};

@@ -45,15 +45,14 @@ struct LoadConfig {
 template <>
 struct fedhur::EnumNames<fedhur::data::Format> {
   using enum fedhur::data::Format;
-  static constexpr std::array<std::pair<std::string_view, data::Format>, 9> names = {{
-      {"auto", automatic},
-      {"movielens-100k", movielens_100k},
-      {"movielens-1m", movielens_1m},
-      {"book-crossing", book_crossing},
-      {"amazon", amazon},
-      {"recbole", recbole},
-      {"csv", csv},
-      {"tsv", tsv},
-      {"split", split},
-  }};
+  static constexpr std::array<std::pair<std::string_view, data::Format>, 9> names = {
+      {{"auto", automatic},
+       {"movielens-100k", movielens_100k},
+       {"movielens-1m", movielens_1m},
+       {"book-crossing", book_crossing},
+       {"amazon", amazon},
+       {"recbole", recbole},
+       {"csv", csv},
+       {"tsv", tsv},
+       {"split", split}}};
 };

@@ -94,8 +94,8 @@ std::vector<Part> split(const Dataset& dataset, const SplitConfig& config, const
   switch (config.kind) {
     case SplitKind::given:
       if (dataset.parts.empty()) {
-        throw ConfigError(
-            fmt::format("split.kind = given: {} says nothing about parts", dataset.name));
+        throw ConfigError(fmt::format(
+            "split.kind = given: {} assigns no rows to train, valid and test", dataset.name));
       }
       return dataset.parts;
     case SplitKind::random:

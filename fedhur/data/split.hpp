@@ -34,11 +34,10 @@ void validate(const SplitConfig& config);  // ConfigError names key, value and a
 template <>
 struct fedhur::EnumNames<fedhur::data::SplitKind> {
   using enum fedhur::data::SplitKind;
-  static constexpr std::array<std::pair<std::string_view, data::SplitKind>, 5> names = {{
-      {"given", given},
-      {"random", random},
-      {"user", user},
-      {"leave-one-out", leave_one_out},
-      {"time", time},
-  }};
+  static constexpr std::array<std::pair<std::string_view, data::SplitKind>, 5> names = {
+      {{"given", given},
+       {"random", random},
+       {"user", user},
+       {"leave-one-out", leave_one_out},
+       {"time", time}}};
 };

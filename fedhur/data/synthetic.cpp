@@ -22,7 +22,7 @@ constexpr Index kMaxLikedGroups = 3;
 constexpr double kActivitySpread = 0.7;  // of the logarithm of a user's number of rows
 
 // What streams are for, beside the user they belong to.
-enum class Purpose : std::uint64_t { items = 0, activity = 1, user = 2, identity = 3 };
+enum class StreamUse : std::uint64_t { items = 0, activity = 1, user = 2, identity = 3 };
 
 struct Items {
   std::vector<Index> groups;
@@ -177,8 +177,8 @@ void validate(const SyntheticConfig& config) {
 
 Dataset make_synthetic(const SyntheticConfig& config, const Rng& rng) {
   validate(config);
-  const Items items = make_items(config, rng.stream(Draw::synthetic, Purpose::items));
-  const auto activity = draw_activity(config, rng.stream(Draw::synthetic, Purpose::activity));
+  const Items items = make_items(config, rng.stream(Draw::synthetic, StreamUse::items));
+  const auto activity = draw_activity(config, rng.stream(Draw::synthetic, StreamUse::activity));
   Dataset dataset;
   dataset.name = "synthetic";
   dataset.has_ratings = true;
@@ -186,10 +186,10 @@ Dataset make_synthetic(const SyntheticConfig& config, const Rng& rng) {
   dataset.interactions.reserve(slot(config.num_interactions));
   for (std::size_t user = 0; user < activity.size(); ++user) {
     add_user_rows(config, items, user, activity[user],
-                  rng.stream(Draw::synthetic, Purpose::user, user), dataset);
+                  rng.stream(Draw::synthetic, StreamUse::user, user), dataset);
   }
   name_all(config, items, dataset);
-  dataset.sha256 = identity(config, rng.stream(Draw::synthetic, Purpose::identity));
+  dataset.sha256 = identity(config, rng.stream(Draw::synthetic, StreamUse::identity));
   return dataset;
 }
 }  // namespace fedhur::data

@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "fedhur/base/error.hpp"
 #include "fedhur/base/strings.hpp"
 #include "fedhur/data/columns.hpp"
 #include "fedhur/data/records.hpp"
@@ -48,7 +47,7 @@ TitleFormat find_title_format(std::string_view name, std::string_view text) {
 }
 
 // Where the parts of a row are.
-struct Layout {
+struct TitleLayout {
   std::vector<std::size_t> ids;
   std::size_t title = 0;
   std::size_t min_fields = 0;
@@ -68,10 +67,10 @@ std::optional<std::size_t> find_title_column(Fields header) {
 }
 
 // Notes the id columns in `table` as well. Empty if this is no header of a table of titles.
-std::optional<Layout> layout_of(Fields header, TitleTable& table) {
+std::optional<TitleLayout> layout_of(Fields header, TitleTable& table) {
   const auto title = find_title_column(header);
   if (!title) return std::nullopt;
-  Layout layout{.ids = {}, .title = *title, .min_fields = header.size()};
+  TitleLayout layout{.ids = {}, .title = *title, .min_fields = header.size()};
   for (std::size_t i = 0; i < header.size(); ++i) {
     const std::string name = lowercase(header[i]);
     if (!is_id_column(name)) continue;
@@ -91,7 +90,7 @@ std::string without_entities(std::string title) {
   return title;
 }
 
-void add_title(Fields fields, const Layout& layout, bool is_html, TitleTable& table) {
+void add_title(Fields fields, const TitleLayout& layout, bool is_html, TitleTable& table) {
   for (std::size_t column = 0; column < layout.ids.size(); ++column) {
     table.ids[column].push_back(to_utf8(fields[layout.ids[column]]));
   }
@@ -99,7 +98,8 @@ void add_title(Fields fields, const Layout& layout, bool is_html, TitleTable& ta
   table.titles.push_back(is_html ? without_entities(std::move(title)) : std::move(title));
 }
 
-Layout read_layout(RecordReader& reader, const std::filesystem::path& name, TitleTable& table) {
+TitleLayout read_layout(RecordReader& reader, const std::filesystem::path& name,
+                        TitleTable& table) {
   if (!table.has_header) {
     table.columns = {"item"};
     return {.ids = {0}, .title = 1, .min_fields = 2};
@@ -180,7 +180,7 @@ TitleTable parse_titles(std::string_view text, const std::filesystem::path& name
   const TitleFormat format = find_title_format(plain_name(name), text);
   table.has_header = format.has_header;
   RecordReader reader(text, format.delimiter, format.quoting);
-  const Layout layout = read_layout(reader, name, table);
+  const TitleLayout layout = read_layout(reader, name, table);
   table.ids.resize(layout.ids.size());
   while (reader.next()) {
     const Fields fields = reader.fields();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fedhur/base/error.hpp"
 #include "fedhur/linalg/normalize.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
 #include "fedhur/linalg/symmetric.hpp"

@@ -20,8 +20,8 @@ struct MlpPass {
   std::vector<Matrix> activations;  // of every layer but the last, after ReLU
   Vector outputs;                   // one per row
 };
-// Everything behind the sums W x + b of the first layer: whoever has these cheaper than from its
-// inputs begins here.
+// All that follows the sums W x + b of the first layer, for callers that get these cheaper than
+// from the inputs.
 [[nodiscard]] MlpPass finish_pass(const Mlp& network, Matrix first_sums);
 [[nodiscard]] MlpPass run(const Mlp& network, ConstMatrixRef inputs);
 

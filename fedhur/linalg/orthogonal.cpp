@@ -50,7 +50,7 @@ Square gram_of(ConstMatrixRef X) {
   return Matrix(gram.selfadjointView<Eigen::Upper>()).cast<double>();
 }
 // For a matrix that is singular, or nearly: M = U Sigma W^T from the eigenvectors W of M^T M;
-// columns of U that the matrix says nothing about are completed from unit vectors.
+// columns of U for zero singular values are completed from unit vectors.
 Square completed_polar_factor(const Square& matrix) {
   const EigenPairs pairs = eigen_pairs(matrix.transpose() * matrix);
   Square U = matrix * pairs.vectors;

@@ -1,6 +1,5 @@
 #include "fedhur/linalg/symmetric.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "fedhur/base/error.hpp"

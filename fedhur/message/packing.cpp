@@ -217,13 +217,13 @@ FEDHUR_WIDE const std::byte* unpack_blocks(std::span<const std::byte> bytes, Rea
 }
 }  // namespace
 
-std::size_t packed_size(const Matrix& matrix) {
+std::size_t packed_bytes(const Matrix& matrix) {
   const std::size_t count = count_of(matrix);
   return fixed_size(count) + count_all_exceptions(matrix.data(), count) * sizeof(Real);
 }
 
 bool is_packed(const Matrix& matrix) {
-  return packed_size(matrix) < count_of(matrix) * sizeof(Real);
+  return packed_bytes(matrix) < count_of(matrix) * sizeof(Real);
 }
 
 void put_packed(const Matrix& matrix, ByteSink& sink) {
@@ -251,7 +251,7 @@ Matrix take_packed(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
   const std::byte* end = unpack_blocks(bytes, matrix.data(), count);
   const std::size_t size = end != nullptr ? static_cast<std::size_t>(end - bytes.data()) : 0;
   if (end == nullptr || size >= count * sizeof(Real)) {
-    throw ProtocolError(fmt::format("array '{}' is packed as nobody packs it", name));
+    throw ProtocolError(fmt::format("array '{}' is not packed correctly", name));
   }
   (void)reader.take(size);
   return matrix;

@@ -15,7 +15,7 @@ namespace fedhur::message {
 // exception, which follows after the block in its four bytes.
 //
 // In bytes, and exact also where packing does not pay; reads the values and writes nothing.
-[[nodiscard]] std::size_t packed_size(const Matrix& matrix);
+[[nodiscard]] std::size_t packed_bytes(const Matrix& matrix);
 // Whether packing pays. A matrix that is false for travels as it is.
 [[nodiscard]] bool is_packed(const Matrix& matrix);
 

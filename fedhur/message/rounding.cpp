@@ -79,7 +79,7 @@ bool is_block(const Block& block, Index count) {
 // act(values, count) for every block of every row.
 template <class Scalar, class Act>
 void for_each_block(Scalar* values, Index rows, Index cols, const Act& act) {
-  if (cols == 0) return;  // whatever number of rows somebody claims
+  if (cols == 0) return;  // the number of rows may be any that a sender claims
   for (Index row = 0; row < rows; ++row) {
     for (Index first = 0; first < cols; first += kBlock) {
       act(values + row * cols + first, std::min(kBlock, cols - first));
@@ -123,7 +123,7 @@ void take_blocks(ByteReader reader, Matrix& matrix, const std::string& name) {
     const auto steps = reader.take(static_cast<std::size_t>(count));
     std::memcpy(block.steps.data(), steps.data(), steps.size());
     if (!is_block(block, count)) {
-      throw ProtocolError(fmt::format("array '{}' holds a block that nobody writes", name));
+      throw ProtocolError(fmt::format("array '{}' holds an invalid block", name));
     }
     from_block(block, values, count);
   });

@@ -65,7 +65,7 @@ Layout layout_of(const Array& array, Precision precision) {
     return {.type = precision == Precision::float16 ? kHalves : kBlocks,
             .size = kHead + rounded_size(*matrix, precision)};
   }
-  const std::size_t packed = kHead + packed_size(*matrix);
+  const std::size_t packed = kHead + packed_bytes(*matrix);
   return packed < plain ? Layout{kPacked, packed} : Layout{.size = plain};
 }
 

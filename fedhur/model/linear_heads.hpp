@@ -14,7 +14,7 @@ enum class HeadOwner : std::uint8_t {
   client,  // one head for all its users, who are ranked the same list
 };
 
-// Heads are rows (w, b) with a column more than the item embeddings; one row is everybody's.
+// Heads are rows (w, b) with a column more than the item embeddings; a single row serves all users.
 [[nodiscard]] inline Index head_of(const Matrix& heads, Index user) {
   return heads.rows() == 1 ? 0 : user;
 }

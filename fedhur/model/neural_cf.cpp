@@ -1,6 +1,5 @@
 #include "fedhur/model/neural_cf.hpp"
 
-#include "fedhur/base/error.hpp"
 #include "fedhur/model/logistic.hpp"
 
 namespace fedhur::model {

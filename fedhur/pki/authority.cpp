@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kSecondsPerDay = 86400;
-// Whoever receives a new certificate may have a clock that is a little behind.
+// The clock of a machine that gets a new certificate may be a little behind.
 constexpr std::int64_t kClockSkew = 300;
 
 // One process at a time changes what is in the folder; the system unlocks it when the process ends.
@@ -79,7 +79,7 @@ AuthorityState read_state(const fs::path& folder, const std::string& certificate
   return state;
 }
 
-// The state of a CA that can sign; nobody else changes its folder meanwhile.
+// The state of a CA that can sign; its folder is locked meanwhile.
 struct Authority : AuthorityState {
   explicit Authority(const fs::path& path)
       : folder(path), lock(lock_folder(path)), certificate(read_ca(path)) {
@@ -165,7 +165,7 @@ void check_key(const Authority& authority, const std::string& key_sha256) {
   }
 }
 
-// Into the record first: a certificate that nobody knows of could not be revoked by its serial.
+// The record is written first: a certificate that is not in it could not be revoked by its serial.
 std::string certify(Authority& authority, EVP_PKEY& holder, const Identity& identity,
                     std::int64_t days, std::int64_t now) {
   check_identity(identity, authority.ca);
@@ -208,8 +208,8 @@ void write_revocations(Authority& authority, std::int64_t now) {
                         to_pem(*sign_revocations(authority.signer, list)));
 }
 
-// The list before the record: the list is what keeps somebody out. A crash between the two is made
-// good by revoking again.
+// The list is written before the record, since the list is what servers read. After a crash between
+// the two, revoking again completes it.
 Revocation revoke(Authority& authority, const IssueEntry& chosen, std::int64_t now) {
   Revocation result{.serial = chosen.serial,
                     .name = chosen.identity.name,

@@ -1,7 +1,7 @@
 // A certificate authority in a folder: what `fedhur pki` does.
 //
-//   ca.crt         its certificate; everybody in the federation gets it
-//   ca.key         its key; whoever has it can let anybody in
+//   ca.crt         its certificate; all members of the federation get it
+//   ca.key         its private key, which can sign any certificate
 //   revoked.crl    its revocation list; servers get it
 //   issued.jsonl   every certificate it has issued
 //
@@ -62,13 +62,13 @@ struct Revocation {
   bool was_revoked = false;           // already
   std::vector<std::string> renewals;  // other certificates of the same key, revoked now with it
 };
-// With all certificates of the same key: who revokes the renewed one does not think of the old one.
+// All certificates of the same key are revoked: with a renewed one also those it has replaced.
 // DataError if the certificate is not of this CA; ConfigError if no such serial was issued.
 [[nodiscard]] Revocation revoke_certificate(const std::filesystem::path& folder,
                                             const std::string& certificate_pem, std::int64_t now);
 [[nodiscard]] Revocation revoke_serial(const std::filesystem::path& folder,
                                        const std::string& serial, std::int64_t now);
-// The same list with new dates: without, those who have it would some day take it for outdated.
+// The same list with new dates, before the present ones end.
 RevocationInfo refresh_revocations(const std::filesystem::path& folder, std::int64_t now);
 
 struct AuthorityState {

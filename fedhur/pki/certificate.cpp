@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <string_view>
 
 #include "fedhur/base/error.hpp"
@@ -16,8 +15,8 @@
 
 namespace fedhur::pki {
 namespace {
-// The extension if there is one. DataError if it is there twice or cannot be read: which of two
-// would be meant is for nobody to guess.
+// The extension if there is one. DataError if it cannot be read or is there twice, which would be
+// ambiguous.
 template <class Pointer>
 Pointer find_extension(const X509& certificate, int kind) {
   int state = 0;
@@ -89,8 +88,8 @@ CertificateInfo describe(X509& certificate) {
         fmt::format("the extensions of the certificate are damaged: {}", take_reason()));
   }
   CertificateInfo info;
-  info.name = text_of(X509_get_subject_name(&certificate));
-  info.issuer = text_of(X509_get_issuer_name(&certificate));
+  info.name = name_text(X509_get_subject_name(&certificate));
+  info.issuer = name_text(X509_get_issuer_name(&certificate));
   info.serial = hex_of(X509_get0_serialNumber(&certificate));
   info.not_before = unix_seconds(X509_get0_notBefore(&certificate));
   info.not_after = unix_seconds(X509_get0_notAfter(&certificate));

@@ -1,4 +1,4 @@
-// Which clients of the federation somebody may speak for.
+// Ranges of client ids: which clients a certificate is for.
 #pragma once
 #include <string>
 #include <vector>

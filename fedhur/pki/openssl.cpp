@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ctime>
 #include <span>
-#include <string_view>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
@@ -79,7 +78,7 @@ std::string hex_of(const ASN1_INTEGER* number) {
   return lowercase(hex.get());
 }
 
-IntegerPtr number_of(const std::string& hex) {
+IntegerPtr integer_of(const std::string& hex) {
   BIGNUM* value = nullptr;
   const int size = BN_hex2bn(&value, hex.c_str());
   const NumberPtr owner(value);
@@ -87,7 +86,7 @@ IntegerPtr number_of(const std::string& hex) {
   return IntegerPtr(must_have(BN_to_ASN1_INTEGER(value, nullptr), "write a number"));
 }
 
-std::string text_of(const X509_NAME* name) {
+std::string name_text(const X509_NAME* name) {
   const int first = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
   const bool is_single = first >= 0 && X509_NAME_get_index_by_NID(name, NID_commonName, first) < 0;
   std::string text = is_single ? common_name(name, first) : whole_name(name);

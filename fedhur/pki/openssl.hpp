@@ -1,5 +1,5 @@
 // OpenSSL's objects as values that free themselves, and its failures as errors. Only sources of
-// this folder include it; everybody else sees PEM text.
+// this folder include it; other folders see PEM text.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/bn.h>
@@ -69,11 +69,11 @@ template <class Pointer>
 
 // Hexadecimal, lower case, whole bytes, such as "0a3f".
 [[nodiscard]] std::string hex_of(const ASN1_INTEGER* number);
-[[nodiscard]] IntegerPtr number_of(const std::string& hex);
+[[nodiscard]] IntegerPtr integer_of(const std::string& hex);
 
 // The common name if there is one, else the whole name as in RFC 2253. DataError if it holds what
 // could steer a terminal or forge a line of a log.
-[[nodiscard]] std::string text_of(const X509_NAME* name);
+[[nodiscard]] std::string name_text(const X509_NAME* name);
 // A name that has nothing but a common name.
 [[nodiscard]] NamePtr make_name(const std::string& common_name);
 

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -43,15 +42,15 @@ BioPtr open_text(const std::string& pem, const char* what) {
 }
 
 // One labelled part of a PEM text; OpenSSL allocates all three.
-struct Block {
-  Block() = default;
-  ~Block() {
+struct PemBlock {
+  PemBlock() = default;
+  ~PemBlock() {
     OPENSSL_free(label);
     OPENSSL_free(header);
     OPENSSL_clear_free(bytes, static_cast<std::size_t>(size));  // it may be a key
   }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  PemBlock(const PemBlock&) = delete;
+  PemBlock& operator=(const PemBlock&) = delete;
   char* label = nullptr;
   char* header = nullptr;
   unsigned char* bytes = nullptr;
@@ -59,7 +58,7 @@ struct Block {
 };
 
 // False at the end of the text.
-bool read_block(BIO& text, Block& block, const char* what) {
+bool read_block(BIO& text, PemBlock& block, const char* what) {
   if (PEM_read_bio(&text, &block.label, &block.header, &block.bytes, &block.size) == 1) return true;
   if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) reject(what, take_reason());
   ERR_clear_error();  // the end is no failure
@@ -71,7 +70,7 @@ Pointer parse_one(const std::string& pem, const Kind& kind, Decode decode) {
   const BioPtr text = open_text(pem, kind.what);
   Pointer object;
   for (;;) {
-    Block block;
+    PemBlock block;
     if (!read_block(*text, block, kind.what)) break;
     if (!has_label(kind, block.label)) continue;
     if (object != nullptr) reject(kind.what, "there are several in one text, expected one");

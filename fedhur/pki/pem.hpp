@@ -7,7 +7,7 @@
 
 namespace fedhur::pki {
 // Each expects exactly one object of its kind, whole; text around it is ignored. DataError says
-// what is wrong. Keys with a passphrase are refused: nobody could be asked for it.
+// what is wrong. Keys with a passphrase are refused, since servers start unattended.
 [[nodiscard]] CertificatePtr parse_certificate(const std::string& pem);
 [[nodiscard]] RequestPtr parse_request(const std::string& pem);
 [[nodiscard]] CrlPtr parse_crl(const std::string& pem);

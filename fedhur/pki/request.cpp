@@ -9,7 +9,7 @@
 #include "fedhur/pki/signing.hpp"
 
 namespace fedhur::pki {
-Request make_request(const std::string& name) {
+RequestKeyPair make_request(const std::string& name) {
   const CleanQueue queue;
   constexpr const char* kMake = "make a certificate request";
   if (const auto fault = find_name_fault(name)) throw ConfigError(*fault);
@@ -38,7 +38,7 @@ RequestInfo read_request(const std::string& pem) {
         "the key: {}",
         take_reason()));
   }
-  info.name = text_of(X509_REQ_get_subject_name(request.get()));
+  info.name = name_text(X509_REQ_get_subject_name(request.get()));
   if (const auto fault = find_name_fault(info.name)) {
     throw DataError(fmt::format("the request cannot be granted: {}", *fault));
   }

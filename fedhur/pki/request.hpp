@@ -3,20 +3,20 @@
 #include <string>
 
 namespace fedhur::pki {
-struct Request {
+struct RequestKeyPair {
   std::string request;  // PEM, for the CA
   std::string key;      // PEM, secret
 };
 // ConfigError if this cannot be a name.
-[[nodiscard]] Request make_request(const std::string& name);
+[[nodiscard]] RequestKeyPair make_request(const std::string& name);
 
 struct RequestInfo {
   std::string name;
   std::string key;         // its kind, such as "P-256"
   std::string key_sha256;  // what site and CA compare to be sure that it is the site's
 };
-// Verifies that whoever made it has the key. What else the request asks for is not even read: a CA
-// grants what its operator says. DataError if it cannot be read or was altered, or for a key or
+// Verifies that the request was signed with its key. Other attributes that it asks for are ignored:
+// the CA's operator decides them. DataError if it cannot be read or was altered, or for a key or
 // name that no certificate should have.
 [[nodiscard]] RequestInfo read_request(const std::string& pem);
 }  // namespace fedhur::pki

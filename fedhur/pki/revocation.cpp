@@ -40,7 +40,7 @@ RevocationInfo describe(X509_CRL& crl) {
     throw DataError("the revocation list does not say how long it is good");
   }
   RevocationInfo info;
-  info.issuer = text_of(X509_CRL_get_issuer(&crl));
+  info.issuer = name_text(X509_CRL_get_issuer(&crl));
   info.number = number_of_list(crl);
   info.this_update = unix_seconds(X509_CRL_get0_lastUpdate(&crl));
   info.next_update = unix_seconds(X509_CRL_get0_nextUpdate(&crl));
@@ -89,7 +89,7 @@ RevocationList RevocationList::read(const std::string& crl_pem, const std::strin
       key != nullptr && X509_CRL_verify(crl.get(), key) == 1;
   if (!is_of_ca) {
     throw DataError(fmt::format("the revocation list was not signed by this CA, {}, or was altered",
-                                text_of(X509_get_subject_name(ca.get()))));
+                                name_text(X509_get_subject_name(ca.get()))));
   }
   return RevocationList(std::move(info));
 }

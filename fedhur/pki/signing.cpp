@@ -11,8 +11,7 @@ namespace fedhur::pki {
 namespace {
 constexpr const char* kMake = "make a certificate";
 
-// 128 bits: nobody can guess the next one, and no two will ever meet. The highest is set, so that
-// all are of one length.
+// 128 random bits: unpredictable and unique. The highest is set, so that all have one length.
 IntegerPtr random_serial() {
   const NumberPtr number(must_have(BN_new(), kMake));
   must(BN_rand(number.get(), 128, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1, kMake);
@@ -151,7 +150,7 @@ CrlPtr sign_revocations(const Signer& signer, const RevocationInfo& revocations)
        kSign);
   for (const RevokedSerial& revoked : revocations.revoked) {
     RevokedPtr entry(must_have(X509_REVOKED_new(), kSign));
-    must(X509_REVOKED_set_serialNumber(entry.get(), number_of(revoked.serial).get()) == 1 &&
+    must(X509_REVOKED_set_serialNumber(entry.get(), integer_of(revoked.serial).get()) == 1 &&
              X509_REVOKED_set_revocationDate(entry.get(), make_time(revoked.time).get()) == 1 &&
              X509_CRL_add0_revoked(raw, entry.get()) == 1,
          kSign);

@@ -44,7 +44,7 @@ using Point = std::vector<ConfigValue>;  // a value per dimension
 // The settings at a point.
 [[nodiscard]] ConfigTable settings_at(const ConfigTable& settings, const SearchSpace& space,
                                       const Point& point);
-// The number of points; nothing where there are ranges. ConfigError if nobody could count them.
+// The number of points; nothing where there are ranges. ConfigError if they do not fit 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> grid_size(const SearchSpace& space);
 // At most `count` points, none twice, in the order of the draw: a longer list begins with the
 // shorter one. What the settings say by themselves comes first, if it is in the (resolved) space.

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 namespace fedhur::tune {
-TrialRun summarize(const std::vector<report::RoundReport>& rounds, Round num_rounds,
-                   std::uint64_t seed) {
+TrialRun summarize_run(const std::vector<report::RoundReport>& rounds, Round num_rounds,
+                       std::uint64_t seed) {
   expects(!rounds.empty(), "a run has at least one round");
   TrialRun run;
   run.seed = seed;

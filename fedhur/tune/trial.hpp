@@ -19,8 +19,8 @@ struct TrialRun {
   double seconds = 0.0;
 };
 // Of the first `num_rounds` rounds, or of all if there are fewer; there is at least one.
-[[nodiscard]] TrialRun summarize(const std::vector<report::RoundReport>& rounds, Round num_rounds,
-                                 std::uint64_t seed);
+[[nodiscard]] TrialRun summarize_run(const std::vector<report::RoundReport>& rounds,
+                                     Round num_rounds, std::uint64_t seed);
 
 enum class TrialState : std::uint8_t { waiting, dropped, finished, failed };
 struct Trial {

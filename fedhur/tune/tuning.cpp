@@ -17,7 +17,7 @@ using experiment::RunFolder;
 using experiment::RunState;
 namespace fs = std::filesystem;
 namespace {
-// A checkpoint may be larger than everything else of a run; nobody resumes from it any more.
+// A checkpoint may be larger than the rest of a run, and a run that has ended needs none.
 void remove_checkpoints(const fs::path& run) {
   if (!RunFolder::is_run(run)) return;
   for (const auto& entry : fs::directory_iterator(RunFolder::open(run).checkpoints())) {
@@ -126,8 +126,8 @@ class Tuning {
         throw DataError(fmt::format("{} has lost its rounds: remove it", path.string()));
       }
       // Only the rounds of this rung count, however far an earlier sitting came.
-      ended.runs[seed_index] =
-          summarize(rounds, num_rounds == 0 ? std::numeric_limits<Round>::max() : num_rounds, seed);
+      ended.runs[seed_index] = summarize_run(
+          rounds, num_rounds == 0 ? std::numeric_limits<Round>::max() : num_rounds, seed);
     }
     if (++ended.num_runs == seeds().size()) end_trial(trial, ended);
   }

@@ -29,6 +29,6 @@ class TuningFolder {
  private:
   explicit TuningFolder(std::filesystem::path path);
   std::filesystem::path path_;
-  std::shared_ptr<Descriptor> lock_;  // while there is a copy of this, nobody else gets the folder
+  std::shared_ptr<Descriptor> lock_;  // exclusive, until the last copy of this goes
 };
 }  // namespace fedhur::tune

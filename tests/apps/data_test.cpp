@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include "process.hpp"
 
@@ -14,9 +13,7 @@ constexpr const char* kRatings =
     "cid,\"the \"\"pot\"\"\",1,172800\n";
 
 std::vector<std::string> sorted_lines(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  std::vector<std::string> lines = text_lines_of(text);
   std::sort(lines.begin(), lines.end());
   return lines;
 }

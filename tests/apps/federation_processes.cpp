@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -157,13 +156,6 @@ void FederationProcesses::expect_same_run(const std::string& one, const std::str
   EXPECT_FALSE(rounds.empty());
   EXPECT_EQ(rounds, rounds_of(other));
   EXPECT_EQ(metrics_of(one), metrics_of(other));
-}
-
-std::vector<std::string> text_lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
 }
 
 void expect_success(Process& process, const std::string& name) {

@@ -50,7 +50,6 @@ class FederationProcesses : public testing::Test {
   bool is_secure_ = false;
 };
 
-[[nodiscard]] std::vector<std::string> text_lines_of(const std::string& text);
 void expect_success(Process& process, const std::string& name);
 // One that stays free while a server is away: connections of other programs are not given it.
 [[nodiscard]] std::string find_quiet_port();

@@ -1,5 +1,4 @@
 // What fedhur server and fedhur client say to mistakes, and the codes they end with.
-#include <algorithm>
 
 #include "federation_processes.hpp"
 

@@ -1,6 +1,5 @@
 // --log-format json: every line on standard error and in log.txt is an object.
 #include <csignal>
-#include <sstream>
 
 #include "federation_processes.hpp"
 
@@ -8,8 +7,7 @@ namespace fedhur::tests {
 namespace {
 std::vector<json> log_lines_of(const std::string& text) {
   std::vector<json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
+  for (const std::string& line : text_lines_of(text)) {
     lines.push_back(json::parse(line, nullptr, false));
     EXPECT_TRUE(lines.back().is_object()) << line;
     if (!lines.back().is_object()) continue;

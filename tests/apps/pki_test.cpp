@@ -203,7 +203,7 @@ TEST_F(Pki, ShowsACaWithAllItIssued) {
 }
 
 TEST_F(Pki, ShowsNothingOfAKeyAndRefusesTheRest) {
-  EXPECT_EQ(run({"show", "ca/ca.key"}), "private key, for nobody but its owner\n");
+  EXPECT_EQ(run({"show", "ca/ca.key"}), "private key; keep it secret\n");
   place_.write("empty", "");
   place_.write("text", "hello\n");
   place_.write("half.crt", place_.read("ca/ca.crt").substr(0, 200));

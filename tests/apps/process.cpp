@@ -68,6 +68,13 @@ Finished run(const Arguments& command, const std::filesystem::path& folder) {
 }
 }  // namespace
 
+std::vector<std::string> text_lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 void Workplace::write(const std::string& name, const std::string& text) const {
   std::ofstream(folder_ / name, std::ios::binary) << text;
 }

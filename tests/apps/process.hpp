@@ -30,6 +30,8 @@ struct Finished {
   std::string err;
 };
 
+[[nodiscard]] std::vector<std::string> text_lines_of(const std::string& text);
+
 // A folder to work in, and programs that run there.
 class Workplace {
  public:

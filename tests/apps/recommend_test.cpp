@@ -1,6 +1,5 @@
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "process.hpp"
 
@@ -66,13 +65,10 @@ TEST(Recommend, PrintsAnAlignedTableOfTitles) {
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.out, StartsWith("rank  title"));
   EXPECT_THAT(finished.out, HasSubstr("Café, \"No. "));
-  std::istringstream lines(finished.out);
   std::set<std::size_t> widths;  // in characters, which are more bytes in the lines with an accent
-  std::size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    widths.insert(line.size() - (count > 0 ? 1 : 0));
-  }
-  EXPECT_EQ(count, 11U);
+  const auto lines = text_lines_of(finished.out);
+  for (const std::string& line : lines) widths.insert(line.size() - (&line > &lines[0] ? 1 : 0));
+  EXPECT_EQ(lines.size(), 11U);
   EXPECT_EQ(widths.size(), 1U) << finished.out;
 }
 
@@ -82,12 +78,11 @@ TEST(Recommend, AllWritesEveryUserAsCsv) {
   const Arguments arguments = {"recommend", "run", "--all", "--top", "4"};
   const Finished printed = place.fedhur(arguments);
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  std::istringstream lines(printed.out);
-  std::string line;
-  std::getline(lines, line);
-  EXPECT_EQ(line, "user,rank,item,title,score");
+  auto lines = text_lines_of(printed.out);
+  EXPECT_EQ(lines.at(0), "user,rank,item,title,score");
+  lines.erase(lines.begin());
   std::map<std::string, int> rows;
-  while (std::getline(lines, line)) {
+  for (const std::string& line : lines) {
     ++rows[line.substr(0, line.find(','))];
     EXPECT_THAT(line, HasSubstr(",\"Café, \"\"No. "));
   }

@@ -42,9 +42,9 @@ std::vector<std::vector<double>> block_of(const std::string& script, const std::
   EXPECT_NE(at, std::string::npos) << name;
   if (at == std::string::npos) return {};
   const std::size_t first = at + begin.size();
-  std::istringstream lines(script.substr(first, script.find("EOD\n", first) - first));
   std::vector<std::vector<double>> rows;
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line :
+       text_lines_of(script.substr(first, script.find("EOD\n", first) - first))) {
     std::istringstream words(line);
     auto& row = rows.emplace_back();
     for (std::string word; words >> word;) row.push_back(std::stod(word));

@@ -1,5 +1,4 @@
 #include <csignal>
-#include <sstream>
 
 #include "process.hpp"
 
@@ -14,8 +13,9 @@ Arguments small_search(const Arguments& more) {
 
 std::vector<json> trials_of(const Workplace& place, const std::string& folder) {
   std::vector<json> trials;
-  std::istringstream lines(place.read(folder + "/trials.jsonl"));
-  for (std::string line; std::getline(lines, line);) trials.push_back(json::parse(line));
+  for (const std::string& line : text_lines_of(place.read(folder + "/trials.jsonl"))) {
+    trials.push_back(json::parse(line));
+  }
   for (json& trial : trials) {
     for (json& run : trial["runs"]) run.erase("seconds");
   }

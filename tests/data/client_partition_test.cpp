@@ -118,7 +118,7 @@ TEST(Partition, RefusesWhatTheDataOrTheSettingsDoNotAllow) {
             "clients.count = 4: expected at most 3, the number of users in two tastes");
   EXPECT_EQ(message_of<ConfigError>(
                 [&] { (void)partition(data, {.kind = PartitionKind::given}, Rng(1)); }),
-            "clients.kind = given: two tastes says nothing about clients");
+            "clients.kind = given: two tastes assigns no users to clients");
   EXPECT_THROW((void)partition(data, {.num_clients = 0}, Rng(1)), ConfigError);
   EXPECT_THROW((void)partition(data, {.num_clients = 2, .concentration = 0.0}, Rng(1)),
                ConfigError);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/data/small_data.hpp"
 
 namespace fedhur::data {

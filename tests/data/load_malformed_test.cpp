@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "tests/data/small_data.hpp"
 
 namespace fedhur::data {

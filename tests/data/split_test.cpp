@@ -108,7 +108,7 @@ TEST(Split, RefusesWhatTheDataOrTheSettingsDoNotAllow) {
   Dataset data = users_with({2});
   data.has_timestamps = false;
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.kind = SplitKind::given}, Rng(1)); }),
-            "split.kind = given: made up says nothing about parts");
+            "split.kind = given: made up assigns no rows to train, valid and test");
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.kind = SplitKind::time}, Rng(1)); }),
             "split.kind = time: made up has no timestamps");
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.test_fraction = 1.0}, Rng(1)); }),

@@ -130,7 +130,7 @@ TEST(Packing, BringsEveryBitBackInTheBytesThatTheFormatSays) {
       }
       const Bytes bytes = packed(matrix);
       ASSERT_EQ(bytes, pack_slowly(matrix));
-      ASSERT_EQ(packed_size(matrix), bytes.size());
+      ASSERT_EQ(packed_bytes(matrix), bytes.size());
       ASSERT_EQ(is_packed(matrix), bytes.size() < static_cast<std::size_t>(cols) * 4);
       if (is_packed(matrix)) {
         ASSERT_TRUE(is_same_bits(unpacked(bytes, cols), matrix));
@@ -172,7 +172,7 @@ TEST(Packing, PaysFromFourValuesOnAndNotForNumbersOfAllSizes) {
   EXPECT_TRUE(is_packed(row({1, 2, 3, 4})));
   EXPECT_FALSE(is_packed(row({1, 2, 3, 1e-9F})));
   EXPECT_TRUE(is_packed(row({0, 2, -0.0F, 4})));
-  EXPECT_EQ(packed_size(Matrix::Constant(10, 128, 0.1F)), 10U * (128 * 7 / 2 + 2));
+  EXPECT_EQ(packed_bytes(Matrix::Constant(10, 128, 0.1F)), 10U * (128 * 7 / 2 + 2));
 }
 
 // 1, -2, 3 and 0.5 have the biased exponents 127, 128, 128 and 126.

@@ -66,12 +66,7 @@ TEST(PFedRec, SendsTheAverageOnFromASavedServer) {
 }
 
 TEST(PFedRec, RefusesUploadsOfTheWrongShapeOrWithNaN) {
-  tests::FixedTables federation;
-  EXPECT_EQ(tests::ServerHalf("pfedrec", {}, 4).protocol_error(federation),
-            "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
-  federation.uploads[1](2, 1) = std::numeric_limits<Real>::quiet_NaN();
-  EXPECT_EQ(tests::ServerHalf("pfedrec").protocol_error(federation),
-            "client 1: 'item_embeddings' holds values that are not finite");
+  tests::expect_bad_uploads_refused("pfedrec");
 }
 
 TEST(PFedRec, RefusesDownloadsOfTheWrongShapeOrWithNaN) {

@@ -179,7 +179,7 @@ TEST(Authority, RevokesNothingOfOthers) {
 
 TEST(Authority, RevokesAKeyWithAllItsCertificates) {
   const TestAuthority ca;
-  const Request request = make_request("site");
+  const RequestKeyPair request = make_request("site");
   const Identity identity{.name = "", .purpose = Purpose::client, .clients = {{1, 1}}, .hosts = {}};
   const std::string old = sign_request(ca.path, request.request, identity, 365, kNow);
   const std::string renewed = renew_certificate(ca.path, old, 365, kNow);

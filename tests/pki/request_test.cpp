@@ -30,7 +30,7 @@ std::string sign(const TestAuthority& ca, const std::string& request) {
 
 TEST(Request, BecomesACertificateForTheSameKey) {
   const TestAuthority ca;
-  const Request request = make_request("hospital-a");
+  const RequestKeyPair request = make_request("hospital-a");
   const RequestInfo info = read_request(request.request);
   EXPECT_EQ(info.name, "hospital-a");
   EXPECT_EQ(info.key, "P-256");
@@ -70,7 +70,7 @@ TEST(Request, IsGrantedWhatTheOperatorSaysAndNotWhatItAsksFor) {
 }
 
 TEST(Request, WithOneBitFlippedIsRefused) {
-  const Request request = make_request("site");
+  const RequestKeyPair request = make_request("site");
   for (std::size_t bit = 0; bit < count_bits(request.request); bit += 7) {
     EXPECT_THROW((void)read_request(flip_bit(request.request, bit)), DataError) << bit;
   }

@@ -1,5 +1,8 @@
 // One half of a method at a time, with a stand-in for the other.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +75,15 @@ struct ServerHalf {
   Executor executor{2};
   std::unique_ptr<federation::ServerMethod> half;
 };
+
+inline void expect_bad_uploads_refused(const std::string& method) {
+  FixedTables federation;
+  EXPECT_EQ(ServerHalf(method, {}, 4).protocol_error(federation),
+            "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
+  federation.uploads[1](2, 1) = std::numeric_limits<Real>::quiet_NaN();
+  EXPECT_EQ(ServerHalf(method).protocol_error(federation),
+            "client 1: 'item_embeddings' holds values that are not finite");
+}
 
 inline message::Message item_message(const std::string& kind, Round round, const Matrix& items) {
   message::Message message{.kind = kind, .round = round, .arrays = {}};

@@ -7,8 +7,7 @@ namespace {
 constexpr Index kFiveMegabytes = 1'250'000;  // floats
 
 TEST_F(GrpcTest, CarriesSmallAndLargeMessagesForSitesOfAnySize) {
-  start_hub(7);
-  start_server();
+  start(7);
   Household many({0, 2, 4, 6}, 2);
   Household one({1});
   Household two({3, 5});
@@ -22,8 +21,7 @@ TEST_F(GrpcTest, CarriesSmallAndLargeMessagesForSitesOfAnySize) {
 }
 
 TEST_F(GrpcTest, SendsABroadcastOncePerSiteAndOtherMessagesOncePerClient) {
-  start_hub(5);
-  start_server();
+  start(5);
   Household many({0, 1, 2, 3});
   Household one({4});
   const auto first = run(many);
@@ -48,8 +46,7 @@ TEST_F(GrpcTest, SendsABroadcastOncePerSiteAndOtherMessagesOncePerClient) {
 }
 
 TEST_F(GrpcTest, CarriesWhatIsToldWithItsPlaceAndBringsNoReply) {
-  start_hub(2);
-  start_server();
+  start(2);
   Household one({0});
   const auto site = run(one);
   RawSite raw(port_);
@@ -71,8 +68,7 @@ TEST_F(GrpcTest, CarriesWhatIsToldWithItsPlaceAndBringsNoReply) {
 }
 
 TEST_F(GrpcTest, CarriesAThousandExchanges) {
-  start_hub(3);
-  start_server();
+  start(3);
   Household two({0, 2});
   Household one({1});
   const auto first = run(two);
@@ -88,8 +84,7 @@ TEST_F(GrpcTest, TellsSitesOfTheRunAndSendsTheCatalogueToThoseWhoNeedIt) {
     const auto catalogue = bytes_of(std::string(size, 'x'));
     server_config_.welcome.catalogue = catalogue;
     server_config_.welcome.catalogue_sha256 = sha256_hex(*catalogue);
-    start_hub(4);
-    start_server();
+    start(4);
     HubConnectionConfig config = site_config({client_id(3), client_id(1)});
     const auto welcome = HubConnection(config, {}).connect({});
     ASSERT_TRUE(welcome);
@@ -106,8 +101,7 @@ TEST_F(GrpcTest, TellsSitesOfTheRunAndSendsTheCatalogueToThoseWhoNeedIt) {
 }
 
 TEST_F(GrpcTest, SendsSitesAwayAtTheEnd) {
-  start_hub(2);
-  start_server();
+  start(2);
   Household first({0});
   Household second({1});
   const auto a = run(first);
@@ -124,8 +118,7 @@ TEST_F(GrpcTest, SendsSitesAwayAtTheEnd) {
 }
 
 TEST_F(GrpcTest, TellsSitesWhyARunEndsEarly) {
-  start_hub(1);
-  start_server();
+  start(1);
   Household household({0});
   const auto site = run(household);
   ASSERT_TRUE(all_connect());
@@ -134,8 +127,7 @@ TEST_F(GrpcTest, TellsSitesWhyARunEndsEarly) {
 }
 
 TEST_F(GrpcTest, StopsASiteSoon) {
-  start_hub(2);
-  start_server();
+  start(2);
   Household household({0});
   const auto site = run(household);
   ASSERT_TRUE(eventually([&] { return hub().status().connected.size() == 1; }));
@@ -154,8 +146,7 @@ TEST_F(GrpcTest, StopsASiteSoon) {
 
 TEST_F(GrpcTest, GivesTheExceptionOfAClientToWhomeverServes) {
   deadline_seconds_ = 0.3;
-  start_hub(1);
-  start_server();
+  start(1);
   Household household({0});
   const auto site = run(household);
   ASSERT_TRUE(all_connect());
@@ -164,8 +155,7 @@ TEST_F(GrpcTest, GivesTheExceptionOfAClientToWhomeverServes) {
 }
 
 TEST_F(GrpcTest, CarriesTheReasonOfAClientThatCannotAnswer) {
-  start_hub(1);
-  start_server();
+  start(1);
   Household household({0});
   const auto site = run(household);
   ASSERT_TRUE(all_connect());
@@ -190,8 +180,7 @@ TEST_F(GrpcTest, RefusesToTalkOpenlyWithOthersThanThisMachine) {
 }
 
 TEST_F(GrpcTest, SaysThatAPortIsTaken) {
-  start_hub(1);
-  start_server();
+  start(1);
   GrpcServerConfig config = server_config_;
   config.welcome.num_clients = 1;
   config.listen = fmt::format("127.0.0.1:{}", port_);

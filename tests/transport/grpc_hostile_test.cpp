@@ -18,8 +18,7 @@ class GrpcHostile : public GrpcTest {
  protected:
   void SetUp() override {
     server_config_.largest_reply = 2'000'000;
-    start_hub(3);
-    start_server();
+    start(3);
     for (Household* household : {&first_, &second_}) sites_.push_back(run(*household));
     ASSERT_TRUE(eventually([&] { return hub().status().connected.size() == 2; }));
   }

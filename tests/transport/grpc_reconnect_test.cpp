@@ -35,8 +35,7 @@ class Gate {
 };
 
 TEST_F(GrpcReconnect, GoesOnWithANewServer) {
-  start_hub(3);
-  start_server();
+  start(3);
   Household two({0, 1});
   Household one({2});
   const auto first = run(two);
@@ -56,8 +55,7 @@ TEST_F(GrpcReconnect, GoesOnWithANewServer) {
 }
 
 TEST_F(GrpcReconnect, WorksOnWhileThereIsNoConnection) {
-  start_hub(2);
-  start_server();
+  start(2);
   Gate gate;
   Household busy({0});
   Household idle({1});
@@ -83,8 +81,7 @@ TEST_F(GrpcReconnect, GoesOnWithAServerThatRemembersWhatItHasHeard) {
   std::unique_ptr<RunningSite> site;
   {
     ReplyJournal journal(folder / "journal");
-    start_hub(2, &journal);
-    start_server();
+    start(2, &journal);
     site = run(first);
     auto answers = ask(1);
     ASSERT_TRUE(eventually([&] { return hub().status().answered == 1; }));
@@ -93,8 +90,7 @@ TEST_F(GrpcReconnect, GoesOnWithAServerThatRemembersWhatItHasHeard) {
     EXPECT_THROW((void)answers.get(), TransportError);
   }
   ReplyJournal journal(folder / "journal");
-  start_hub(2, &journal);
-  start_server();
+  start(2, &journal);
   const auto other = run(second);
   EXPECT_EQ(values_of(ask(1).get()), (std::vector<double>{10, 11}));
   ASSERT_TRUE(all_connect());
@@ -105,8 +101,7 @@ TEST_F(GrpcReconnect, GoesOnWithAServerThatRemembersWhatItHasHeard) {
 }
 
 TEST_F(GrpcReconnect, WaitsForASiteThatComesBack) {
-  start_hub(2);
-  start_server();
+  start(2);
   Household first({0});
   Household second({1});
   const auto stays = run(first);
@@ -122,8 +117,7 @@ TEST_F(GrpcReconnect, WaitsForASiteThatComesBack) {
 }
 
 TEST_F(GrpcReconnect, EndsWhenTheServerHasBegunAnotherRun) {
-  start_hub(1);
-  start_server();
+  start(1);
   Household household({0});
   const auto site = run(household);
   ASSERT_TRUE(all_connect());
@@ -135,22 +129,19 @@ TEST_F(GrpcReconnect, EndsWhenTheServerHasBegunAnotherRun) {
 }
 
 TEST_F(GrpcReconnect, WaitsForAServerThatIsAboutToLeave) {
-  start_hub(1);
-  start_server();
+  start(1);
   hub().close("the server is being stopped");
   Household household({0});
   const auto site = run(household);  // finds the server, which listens until it is gone
   ASSERT_TRUE(eventually([&] { return site->lines.have("is being stopped; trying again"); }));
   EXPECT_FALSE(site->is_over());
-  start_hub(1);
-  start_server();
+  start(1);
   ASSERT_TRUE(all_connect());
   expect_exchange();
 }
 
 TEST_F(GrpcReconnect, GivesUpWhenAskedTo) {
-  start_hub(1);
-  start_server();
+  start(1);
   Household household({0});
   HubConnectionConfig config = site_config(household.ids());
   config.give_up_after = 300ms;
@@ -181,8 +172,7 @@ TEST_F(GrpcReconnect, NoticesThatTheNetworkIsSilent) {
 }
 
 TEST_F(GrpcReconnect, SendsAReplyAgainThatWasCutOff) {
-  start_hub(1);
-  start_server();
+  start(1);
   Proxy proxy(port_);
   Household household({0});
   HubConnectionConfig config = site_config(household.ids());
@@ -197,8 +187,7 @@ TEST_F(GrpcReconnect, SendsAReplyAgainThatWasCutOff) {
 }
 
 TEST_F(GrpcReconnect, ListensToTheNewerOfTwoConnectionsOfAClient) {
-  start_hub(1);
-  start_server();
+  start(1);
   Household older({0});
   Household newer({0});
   const auto first = run(older);

@@ -194,6 +194,10 @@ class GrpcTest : public testing::Test {
                                  lines_.log(), journal, first_sequence);
     return *hub_;
   }
+  void start(Index num_clients, ReplyJournal* journal = nullptr, Sequence first_sequence = 1) {
+    start_hub(num_clients, journal, first_sequence);
+    start_server();
+  }
   // On the port of the server before, if there was one.
   GrpcServer& start_server() {
     GrpcServerConfig config = server_config_;

@@ -47,14 +47,14 @@ TEST(Summarize, TakesTheBestOfTheRoundsThatCount) {
   const std::vector<report::RoundReport> rounds = {
       round_of(0, 0.1, 0.9, true), round_of(1, 0.3, 0.2, true), round_of(2, 0.2, 0.8, false),
       round_of(3, 0.4, 0.1, true)};
-  const TrialRun early = summarize(rounds, 3, 7);
+  const TrialRun early = summarize_run(rounds, 3, 7);
   EXPECT_EQ(early.seed, 7U);
   EXPECT_EQ(early.num_rounds, 3);
   EXPECT_EQ(early.best_round, 2);
   EXPECT_EQ(early.valid.at("f1@10"), 0.3);
   EXPECT_EQ(early.test.at("f1@10"), 0.2) << "of the round that validation chose";
   EXPECT_EQ(early.seconds, 2.25);
-  EXPECT_EQ(summarize(rounds, 1000, 7).best_round, 4);
+  EXPECT_EQ(summarize_run(rounds, 1000, 7).best_round, 4);
 }
 
 std::vector<std::pair<std::size_t, Round>> rungs_of(std::size_t num_trials, Round max_rounds,
