@@ -127,21 +127,18 @@ int run(int argc, const char* const* argv) {
   throw std::logic_error("a command without an action");
 }
 
-int complain(const Failure& failure) {
-  say(fmt::format("fedhur: {}\n", failure.what));
-  return failure.code;
-}
-
 int run_and_explain(int argc, const char* const* argv) {
+  Failure failure{.what = "something unknown went wrong"};
   try {
     return run(argc, argv);
   } catch (const ReaderLeft&) {
     return ExitCode::done;  // it has read all it wanted
   } catch (const std::exception& error) {
-    return complain(failure_of(error));
-  } catch (...) {
-    return complain({.what = "something unknown went wrong"});
+    failure = failure_of(error);
+  } catch (...) {  // the words above
   }
+  say(fmt::format("fedhur: {}\n", failure.what));
+  return failure.code;
 }
 }  // namespace
 }  // namespace fedhur::apps

@@ -20,9 +20,9 @@ class RunLog {
   void error(const std::string& message);  // to the file only: the terminal is told elsewhere
 
  private:
-  [[nodiscard]] std::shared_ptr<spdlog::logger> open(const std::filesystem::path& file);
+  void write(spdlog::level::level_enum level, const std::string& message, const LogFields& fields);
   LogFormat format_;
-  std::shared_ptr<spdlog::logger> console_;
+  bool is_quiet_;
   std::shared_ptr<spdlog::logger> file_;  // null if there is none
 };
 }  // namespace fedhur::apps

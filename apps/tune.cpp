@@ -137,9 +137,7 @@ std::string format_outcome(const tune::TuneOutcome& outcome, const tune::TunePla
 std::vector<std::string> format_best(const tune::TuneOutcome& outcome, const tune::TunePlan& plan) {
   const tune::Trial& best = outcome.trials[tune::rank_trials(outcome.trials).front()];
   double seconds = 0.0;
-  for (const tune::Trial& trial : outcome.trials) {
-    for (const tune::TrialRun& run : trial.runs) seconds += run.seconds;
-  }
+  for (const tune::Trial& trial : outcome.trials) seconds += tune::seconds_of(trial);
   return {
       plan.method,
       fmt::format("{}", outcome.trials.size()),

@@ -1,6 +1,5 @@
 #include "apps/doctor/sockets.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
@@ -13,7 +12,9 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace fedhur::apps {
 namespace {
@@ -43,17 +44,17 @@ const sockaddr* sockaddr_of(const SocketAddress& address) {
   return reinterpret_cast<const sockaddr*>(&address.bytes);  // NOLINT: as sockets want it
 }
 
-std::string text_of_host(const sockaddr* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* bytes = nullptr;
-  if (address->sa_family == AF_INET) {
-    bytes = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;  // NOLINT: likewise
-  } else if (address->sa_family == AF_INET6) {
-    bytes = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;  // NOLINT: likewise
-  }
-  if (bytes == nullptr) return "";
-  (void)::inet_ntop(address->sa_family, bytes, text.data(), text.size());
-  return text.data();
+// Host and port in numbers; nothing for what is no IP address.
+std::optional<std::pair<std::string, std::string>> numbers_of(const sockaddr* address) {
+  const bool is_v4 = address->sa_family == AF_INET;
+  if (!is_v4 && address->sa_family != AF_INET6) return std::nullopt;
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  const int error =
+      ::getnameinfo(address, is_v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6), host.data(),
+                    host.size(), port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV);
+  if (error != 0) return std::nullopt;
+  return std::pair(std::string(host.data()), std::string(port.data()));
 }
 
 int wait_until_connected(int socket, std::chrono::milliseconds patience) {
@@ -69,13 +70,10 @@ int wait_until_connected(int socket, std::chrono::milliseconds patience) {
 }  // namespace
 
 std::string to_text(const SocketAddress& address) {
-  const std::string host = text_of_host(sockaddr_of(address));
-  if (address.bytes.ss_family == AF_INET6) {
-    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(&address.bytes);  // NOLINT: likewise
-    return fmt::format("[{}]:{}", host, ntohs(v6->sin6_port));
-  }
-  const auto* v4 = reinterpret_cast<const sockaddr_in*>(&address.bytes);  // NOLINT: likewise
-  return fmt::format("{}:{}", host, ntohs(v4->sin_port));
+  const auto numbers = numbers_of(sockaddr_of(address));
+  if (!numbers) return "";
+  const auto& [host, port] = *numbers;
+  return (address.bytes.ss_family == AF_INET6 ? "[" + host + "]" : host) + ":" + port;
 }
 
 Resolved resolve_name(const transport::Address& address, std::chrono::milliseconds patience) {
@@ -120,9 +118,9 @@ std::vector<std::string> own_addresses() {
   std::vector<std::string> loopback;
   for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
     if (entry->ifa_addr == nullptr) continue;
-    const std::string text = text_of_host(entry->ifa_addr);
-    if (text.empty()) continue;
-    (transport::is_loopback(text) ? loopback : addresses).push_back(text);
+    const auto numbers = numbers_of(entry->ifa_addr);
+    if (!numbers) continue;
+    (transport::is_loopback(numbers->first) ? loopback : addresses).push_back(numbers->first);
   }
   addresses.insert(addresses.end(), loopback.begin(), loopback.end());
   return addresses;

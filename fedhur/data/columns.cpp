@@ -81,9 +81,9 @@ std::string header_problem(Header header, const LoadConfig& config) {
                      excerpt(fmt::format("{}", fmt::join(header, ", "))), wanted);
 }
 
-Header read_header(RecordReader& reader, const RowCollector& rows) {
-  if (!reader.next()) rows.fail(1, "found blank lines only, expected a header");
-  if (!reader.problem().empty()) rows.fail(reader.line(), reader.problem());
+Header read_header(RecordReader& reader, const std::filesystem::path& file) {
+  if (!reader.next()) fail_at(file, 1, "found blank lines only, expected a header");
+  if (!reader.problem().empty()) fail_at(file, reader.line(), reader.problem());
   return reader.fields();
 }
 

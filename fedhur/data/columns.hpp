@@ -30,9 +30,9 @@ struct Columns {
 [[nodiscard]] std::string header_problem(std::span<const std::string_view> header,
                                          const LoadConfig& config);
 
-// The first record, which is the header. Fails if there is none.
+// The first record, which is the header. Fails, naming the file, if there is none.
 [[nodiscard]] std::span<const std::string_view> read_header(RecordReader& reader,
-                                                            const RowCollector& rows);
+                                                            const std::filesystem::path& file);
 // "found 3 fields, expected 4".
 [[nodiscard]] std::string field_count_problem(std::size_t found, std::size_t expected);
 // One record as a row; what is wrong with it goes to rows.reject().

@@ -132,7 +132,7 @@ Contents read_movielens(std::string_view text, std::string_view delimiter, RowCo
 Contents read_book_crossing(std::string_view text, RowCollector& rows) {
   const bool is_latin1 = !is_utf8(text);
   RecordReader reader(text, ";", Quoting::backslash);
-  const auto header = read_header(reader, rows);
+  const auto header = read_header(reader, rows.file());
   const auto columns = find_columns(header, LoadConfig{});
   if (!columns || !columns->rating) {
     LoadConfig expected;
@@ -178,7 +178,7 @@ Contents read_amazon(std::string_view text, RowCollector& rows) {
 Contents read_delimited(std::string_view text, std::string_view delimiter, const LoadConfig& config,
                         RowCollector& rows) {
   RecordReader reader(text, delimiter, Quoting::doubled);
-  const auto header = read_header(reader, rows);
+  const auto header = read_header(reader, rows.file());
   const auto columns = find_columns(header, config);
   if (!columns) rows.fail(reader.line(), header_problem(header, config));
   add_records(reader, *columns, rows);
@@ -187,7 +187,7 @@ Contents read_delimited(std::string_view text, std::string_view delimiter, const
 
 Contents read_recbole(std::string_view text, RowCollector& rows) {
   RecordReader reader(text, "\t", Quoting::none);
-  const auto header = read_header(reader, rows);
+  const auto header = read_header(reader, rows.file());
   const auto columns = find_columns(untyped(header, reader.line(), rows), LoadConfig{});
   if (!columns) {
     LoadConfig expected;
@@ -201,7 +201,7 @@ Contents read_recbole(std::string_view text, RowCollector& rows) {
 
 Contents read_split(std::string_view text, RowCollector& rows) {
   RecordReader reader(text, "\t", Quoting::none);
-  const Fields header = read_header(reader, rows);
+  const Fields header = read_header(reader, rows.file());
   const SplitColumns columns = find_split_columns(header, reader.line(), rows);
   for_each_record(reader, rows, [&](Fields fields, std::size_t line) {
     add_split_row(fields, line, columns, rows);

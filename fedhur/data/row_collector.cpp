@@ -7,6 +7,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/strings.hpp"
+#include "fedhur/data/records.hpp"
 
 namespace fedhur::data {
 namespace {
@@ -27,7 +28,7 @@ RowCollector::RowCollector(std::string file, bool skip_bad_rows, bool check_utf8
     : file_(std::move(file)), skip_bad_rows_(skip_bad_rows), check_utf8_(check_utf8) {}
 
 void RowCollector::fail(std::size_t line, std::string_view problem) const {
-  throw DataError(fmt::format("{}:{}: {}", file_, line, problem));
+  fail_at(file_, line, problem);
 }
 
 void RowCollector::reject(std::size_t line, std::string_view problem) {

@@ -26,6 +26,7 @@ class RowCollector {
   // `file` begins every message. With check_utf8 a row whose ids are not UTF-8 is bad.
   RowCollector(std::string file, bool skip_bad_rows, bool check_utf8);
 
+  [[nodiscard]] const std::string& file() const { return file_; }
   // The file as a whole is not what it should be: DataError "file:line: problem".
   [[noreturn]] void fail(std::size_t line, std::string_view problem) const;
   // A bad row: fails, or counts it. A repeated pair further up is reported first.

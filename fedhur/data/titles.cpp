@@ -104,13 +104,12 @@ TitleLayout read_layout(RecordReader& reader, const std::filesystem::path& name,
     table.columns = {"item"};
     return {.ids = {0}, .title = 1, .min_fields = 2};
   }
-  if (!reader.next()) fail_at(name, 1, "found blank lines only, expected a header");
-  if (!reader.problem().empty()) fail_at(name, reader.line(), reader.problem());
-  const auto layout = layout_of(reader.fields(), table);
+  const Fields header = read_header(reader, name);
+  const auto layout = layout_of(header, table);
   if (!layout) {
     fail_at(name, reader.line(),
             fmt::format("found header {}, expected columns such as 'item' and 'title'",
-                        excerpt(fmt::format("{}", fmt::join(reader.fields(), ", ")))));
+                        excerpt(fmt::format("{}", fmt::join(header, ", ")))));
   }
   return *layout;
 }

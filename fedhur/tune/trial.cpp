@@ -51,6 +51,12 @@ std::vector<std::size_t> rank_after(const std::vector<Trial>& trials, std::size_
   });
 }
 
+double seconds_of(const Trial& trial) {
+  double sum = 0.0;
+  for (const TrialRun& run : trial.runs) sum += run.seconds;
+  return sum;
+}
+
 std::size_t count_trials(const std::vector<Trial>& trials, TrialState state) {
   return static_cast<std::size_t>(std::ranges::count(trials, state, &Trial::state));
 }

@@ -40,6 +40,7 @@ struct Trial {
 [[nodiscard]] std::vector<std::size_t> rank_after(const std::vector<Trial>& trials,
                                                   std::size_t num_rungs);
 
+[[nodiscard]] double seconds_of(const Trial& trial);  // of all its runs
 [[nodiscard]] std::size_t count_trials(const std::vector<Trial>& trials, TrialState state);
 
 // Of a metric over the seeds of a trial; `part` is &TrialRun::valid or &TrialRun::test.

@@ -103,13 +103,9 @@ Row ranking_row(const Trial& trial, std::size_t rank, const std::vector<std::siz
   row.push_back(trial.runs.size() > 1 ? fmt::format("{:.4f}", valid.deviation) : "-");
   row.push_back(fmt::format("{:.4f}", spread_over(trial, &TrialRun::test, plan.criterion).mean));
   std::vector<std::string> rounds;
-  double seconds = 0.0;
-  for (const TrialRun& run : trial.runs) {
-    rounds.push_back(fmt::format("{}", run.num_rounds));
-    seconds += run.seconds;
-  }
+  for (const TrialRun& run : trial.runs) rounds.push_back(fmt::format("{}", run.num_rounds));
   row.push_back(fmt::format("{}", fmt::join(rounds, ", ")));
-  row.push_back(fmt::format("{:.1f}", seconds));
+  row.push_back(fmt::format("{:.1f}", seconds_of(trial)));
   return row;
 }
 

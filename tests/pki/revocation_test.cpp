@@ -68,7 +68,7 @@ TEST(RevocationList, OfAnotherCaIsRefused) {
 
 TEST(RevocationList, ThatMeansSomethingElseIsRefused) {
   const SignedList made({});
-  const IntegerPtr base = number_of("01");
+  const IntegerPtr base = integer_of("01");
   ASSERT_EQ(X509_CRL_add1_ext_i2d(made.list.get(), NID_delta_crl, base.get(), 1, 0), 1);
   X509_CRL_sign(made.list.get(), made.signer.key.get(), EVP_sha256());
   EXPECT_THROW((void)RevocationList::read(made.pem(), made.ca()), DataError) << "only changes";
