@@ -160,7 +160,7 @@ std::vector<DifferingSetting> find_differences(const std::vector<RunRecord>& run
 std::vector<std::vector<std::size_t>> group_by_settings(const std::vector<RunRecord>& runs) {
   std::map<std::string, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    // Without settings nobody knows what else the run is like.
+    // Without settings the rest of the run is not known.
     std::string key = runs[i].settings.empty() ? fmt::format("{} ", i) : std::string();
     key += runs[i].result.method + " " + runs[i].data_sha256;
     for (const auto& [name, value] : runs[i].settings) {

@@ -26,7 +26,7 @@ struct HostedData {
 };
 
 // The site's own settings with the server's (TOML) on top. `num_clients` of the federation is the
-// default of clients.count where the data are whole; 0 if nobody has said.
+// default of clients.count where the data are whole; 0 if it is not known.
 [[nodiscard]] ConfigTable merge_settings(const HostingConfig& config, const std::string& settings,
                                          Index num_clients);
 // DataError if the file does not fit the catalogue or the clients.

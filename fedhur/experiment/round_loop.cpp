@@ -44,8 +44,8 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   };
   RoundReport report;
   report.round = round;
-  // Not before the checkpoint that says so: whoever had not heard it when the server died hears it
-  // from its next life.
+  // After the checkpoint that says so: a client that missed it because the server was killed is
+  // told after the restart.
   if (was_newest_best(progress)) keep_models(federation, progress.best_round);
   begin_phase("training");
   federation::TimingFederation timing(federation);

@@ -14,7 +14,7 @@
 #include "fedhur/report/round_report.hpp"
 
 namespace fedhur::experiment {
-// How a run talks to whoever started it. All are optional and called from the thread that trains.
+// How a run talks to its caller. All are optional and called from the thread that trains.
 struct TrainingHooks {
   std::function<void(const std::string& message)> on_info;  // "ml-100k: 943 users, ..."
   std::function<void(const std::string& message)> on_warning;
@@ -35,7 +35,7 @@ struct TrainingOutcome {
 struct RunParts {
   const ExperimentConfig& config;
   const data::Dataset& dataset;  // for names; the server of a real federation has no rows of it
-  const std::vector<Index>& train_counts;  // training rows of every item; 0 where nobody knows
+  const std::vector<Index>& train_counts;  // training rows of every item; 0 where not known
   Index num_clients = 0;
   federation::ServerMethod& server;
   federation::Federation& federation;

@@ -4,7 +4,7 @@
 
 namespace fedhur::experiment {
 namespace {
-// Nobody in a federation could know it: it is for reports on a simulation alone.
+// Not known to any member of a federation: for the reports of simulations only.
 std::vector<Index> count_training_rows(const data::Dataset& dataset,
                                        const std::vector<data::Part>& parts) {
   std::vector<Index> counts(dataset.item_names.size());

@@ -1,4 +1,4 @@
-// The server's view of its clients: ask, and hear from those who answer.
+// The server's view of its clients: requests out, answers of those that reply.
 #pragma once
 #include <functional>
 #include <memory>
@@ -39,7 +39,8 @@ class Federation {
   // client is refused and counts as absent.
   [[nodiscard]] virtual std::vector<Answer> exchange(std::span<const Request> requests) = 0;
   // Requests that need no answer. A client works on them before anything that it is asked later; a
-  // server need not wait for that. Whoever answers a later exchange has done what it was told.
+  // server need not wait for that. A client that answers a later exchange has done what it was
+  // told.
   virtual void tell(std::span<const Request> requests) { (void)exchange(requests); }
 };
 

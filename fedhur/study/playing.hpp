@@ -9,7 +9,7 @@ namespace fedhur::study {
 // Before its first round; `assignments` come on top of the settings, as for --set.
 [[nodiscard]] experiment::Simulation simulate(ConfigTable table,
                                               const std::vector<std::string>& assignments = {});
-// The same clients under a new server half, with other settings or watched by somebody.
+// The same clients under a new server half, with other settings or with a watcher.
 void replace_server(experiment::Simulation& simulation, const experiment::ExperimentConfig& config,
                     const methods::RoundWatcher* watcher);
 void play(experiment::Simulation& simulation, Round round);

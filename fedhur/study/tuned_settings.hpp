@@ -7,7 +7,7 @@
 #include "fedhur/base/config_table.hpp"
 
 namespace fedhur::study {
-// The text of the file; nothing if nobody has searched that.
+// The text of the file; nothing if there was no such search.
 [[nodiscard]] std::optional<std::string_view> find_tuned(const std::string& data,
                                                          const std::string& method);
 // Method and tuned settings, where there are any; otherwise the method's defaults.

@@ -105,7 +105,7 @@ TEST_F(ServerMistakes, IncludeRunsThatCannotGoOn) {
 }
 
 TEST_F(ClientMistakes, AreFoundBeforeAnybodyIsCalled) {
-  port_ = find_quiet_port();  // nobody listens there
+  port_ = find_quiet_port();  // no program listens there
   const Arguments synthetic = {"--data", "synthetic", "--insecure"};
   const Arguments good = synthetic + Arguments{"--clients", "0"};
   expect_refused({"client", "--data", "synthetic"}, 2, "--server HOST:PORT is missing");

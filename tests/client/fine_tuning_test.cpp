@@ -149,7 +149,7 @@ TEST(FineTuning, StaysWhereTheFilterIsItsOwn) {
   }
 }
 
-// Items that nobody rated, columns that repeat, more columns than items, one item at all.
+// Items without ratings, columns that repeat, more columns than items, one item at all.
 TEST(FineTuning, TakesDegenerateEmbeddings) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const tests::PersonalizedCase scene(4, 15, 4, 4, 0.3F, seed);

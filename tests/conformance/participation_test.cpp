@@ -129,7 +129,7 @@ TEST_P(Participation, WithoutSomeIsAFederationOfTheOthers) {
       EXPECT_FALSE(with.notes.inside.contains("weight_blocks")) << "not of the whole federation";
     }
     EXPECT_TRUE(unreliable.refusals.empty()) << unreliable.refusals.front();
-    EXPECT_EQ(all.server->is_finished(), false) << "somebody has not been heard";
+    EXPECT_EQ(all.server->is_finished(), false) << "a reply is missing";
   }
 }
 
@@ -158,7 +158,7 @@ TEST_P(Participation, OfARoundIsThatOfThoseWhoTrained) {
   expect_same_states(all, others, few, first(others.size()));
   EXPECT_TRUE(all.server_state() == few.server_state());
 
-  // It is back, and everybody takes part again.
+  // It is back, and all clients take part again.
   expect_finite(play(2, all, unreliable), all);
   EXPECT_EQ(unreliable.clients_asked(training, 2).size(), static_cast<std::size_t>(kClients));
   EXPECT_TRUE(unreliable.refusals.empty()) << unreliable.refusals.front();

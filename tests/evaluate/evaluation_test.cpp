@@ -67,7 +67,7 @@ TEST(EvaluateClients, AddsUpWhatThoseSayWhoAnswer) {
   EXPECT_EQ(quality.test_breakdown.num_users(), 4.0);
   EXPECT_EQ(quality.test.means().at("recall@1"), 0.25) << "item 2 of the first client's first user";
   federation.is_absent = [](Index, const Message&) { return true; };
-  EXPECT_EQ(evaluate(federation).test.means().at("recall@1"), 0.0) << "nobody, and no error";
+  EXPECT_EQ(evaluate(federation).test.means().at("recall@1"), 0.0) << "no user, and no error";
 }
 
 TEST(EvaluateClients, RefusesWhatCannotBeTrue) {
@@ -96,7 +96,7 @@ TEST(EvaluateClients, RefusesWhatCannotBeTrue) {
   EXPECT_TRUE(refused("valid", 1, 4, std::nan("")));
   EXPECT_TRUE(refused("test_by_activity", 1, 0, 2.0)) << "more users than were tested";
   EXPECT_TRUE(refused("test_by_activity", 1, 1, 1.5));
-  EXPECT_TRUE(refused("test_by_activity", 3, 1, 0.5)) << "precision of nobody";
+  EXPECT_TRUE(refused("test_by_activity", 3, 1, 0.5)) << "precision over no users";
   EXPECT_FALSE(refused("test_by_popularity", 1, 1, 1.0));
   EXPECT_TRUE(refused("test_by_popularity", 1, 1, 2.0)) << "more hits than recommended items";
   EXPECT_TRUE(refused("test_by_popularity", 0, 1, 1.0)) << "more hits than test rows";

@@ -190,7 +190,7 @@ TEST_P(Federated, SeveralSitesEndWithItsListsBetweenThem) {
   EXPECT_TRUE(expected.empty());
 }
 
-// After every number of tasks, a site dies with its last reply unsent, and comes back.
+// A site is killed after 1, 2, ... tasks with its last reply unsent, and is started again.
 TEST_P(Federated, ASiteThatDiesAndComesBackChangesNothing) {
   auto server = start_server(divided_.server, folder_ / "server");
   Plugged others(site("others", 3, kNumClients - 1), *server);
@@ -209,11 +209,12 @@ TEST_P(Federated, ASiteThatDiesAndComesBackChangesNothing) {
   expect_same_run(simulated(), federated());
 }
 
-// The server dies in the middle of a round; its successor asks nobody twice who has answered.
+// The server is killed in the middle of a round; after the restart no client that has answered is
+// asked again.
 TEST_P(Federated, AServerThatDiesAndComesBackChangesNothing) {
   for (int life = 1; life <= 3; ++life) {
     auto server = start_server(divided_.server, folder_ / "server");
-    // The second site dies with its work undone, so the server waits in mid-round when it is ended.
+    // The second site stops without a reply, so the server waits in mid-round when it is ended.
     Plugged first(site("first", 0, 4), *server);
     Plugged second(site("second", 5, 6), *server, 2 + life);
     std::jthread ending([&] {

@@ -83,11 +83,11 @@ TEST(ItemHierarchy, IsRefusedWhereTheTableDescribesNone) {
   refuses(MatrixOf<std::int32_t>(3, 0), false);  // no level at all
   refuses(table(3, 1, {0, -1, 1}), true);
   refuses(table(3, 1, {0, 3, 1}), true);  // more groups than items
-  refuses(table(3, 1, {0, 2, 2}), true);  // nobody in group 1
+  refuses(table(3, 1, {0, 2, 2}), true);  // no item in group 1
   refuses(table(3, 1, {1, 1, 1}), false);
   refuses(table(3, 1, {0, 0, INT32_MAX}), true);
   refuses(table(3, 1, {0, 0, INT32_MIN}), true);
-  refuses(table(4, 2, {0, 0, 0, 1, 1, 1, 1, 1}), true);  // level 2: nobody in group 0 of group 1
+  refuses(table(4, 2, {0, 0, 0, 1, 1, 1, 1, 1}), true);  // level 2: no item in group 0 of group 1
   refuses(table(4, 2, {0, 0, 0, 1, 1, 0, 1, 2}), true);
 }
 

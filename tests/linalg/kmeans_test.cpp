@@ -89,7 +89,7 @@ TEST(KMeans, GivesEveryRowAGroupOfItsOwnWhereThereAreAsMany) {
 TEST(KMeans, DividesCopiesOfOneRowToo) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const auto sizes = sizes_of(group_rows(Matrix::Constant(8, 3, 0.7F), 3, 25, Rng(seed)), 3);
-    // Whoever is not needed elsewhere is as near to all centres, and goes to the lowest.
+    // Rows that fill no empty group are equally near to all centres, and go to the lowest.
     EXPECT_EQ(sizes, (std::vector<Index>{6, 1, 1}));
   }
 }

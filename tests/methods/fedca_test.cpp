@@ -135,7 +135,7 @@ TEST(FedCaServer, MixesWhoeverTakesPartInARound) {
       (void)server.half->run_round(round, federation);
       EXPECT_EQ(federation.take_asked("start").size(), round == 0 ? 10U : 0U) << "all start alike";
       rounds.push_back(federation.take_asked("train"));
-      EXPECT_EQ(federation.take_asked("mix"), rounds.back()) << "nobody else receives anything";
+      EXPECT_EQ(federation.take_asked("mix"), rounds.back()) << "no other client receives anything";
       EXPECT_TRUE(std::ranges::is_sorted(rounds.back()));
       EXPECT_EQ(std::ranges::adjacent_find(rounds.back()), rounds.back().end());
     }
@@ -143,7 +143,7 @@ TEST(FedCaServer, MixesWhoeverTakesPartInARound) {
   };
   EXPECT_EQ(participants("0.3", 1)[0].size(), 3U);
   EXPECT_EQ(participants("0.7", 1)[0].size(), 7U) << "0.7 of 10 is 7, whatever 0.7 rounds to";
-  EXPECT_EQ(participants("0.01", 1)[0].size(), 1U) << "somebody has to";
+  EXPECT_EQ(participants("0.01", 1)[0].size(), 1U) << "at least one has to";
   EXPECT_EQ(participants("1.0", 1)[2].size(), 10U);
   EXPECT_EQ(participants("0.3", 1), participants("0.3", 1));
   EXPECT_NE(participants("0.3", 1), participants("0.3", 2));

@@ -128,7 +128,7 @@ INSTANTIATE_TEST_SUITE_P(All, FedHurVariant, testing::ValuesIn(variants()),
                          [](const auto& variant) { return variant.param.name; });
 
 TEST(FedHur, OfOneClientIsFedCia) {
-  // Nobody else is there to help.
+  // There is no other client to help.
   for (const std::string structure : {"single", "hierarchical"}) {
     const TinyRun own = run("fedhur", {"clients.count=1", "relation.structure=" + structure});
     const TinyRun fedcia = run("fedcia", {"clients.count=1"});

@@ -79,7 +79,7 @@ TEST(FedNcf, AveragesRowsOverThoseWhoTouchedThemIfAsked) {
   const Matrix& items = federation.received[0].matrix("item_embeddings");
   EXPECT_EQ(items.row(0), (Matrix(1, 2) << 0.75, 0.25).finished());
   EXPECT_EQ(items.row(1), kSecond.row(1));
-  EXPECT_EQ(items.row(2), start.matrix("item_embeddings").row(2)) << "nobody touched it";
+  EXPECT_EQ(items.row(2), start.matrix("item_embeddings").row(2)) << "no client touched it";
   EXPECT_EQ(federation.received[0].matrix("layer_1"), Matrix(Matrix::Constant(1, 3, 3)));
   // Another server goes on from what was saved.
   Server other({"average.item_rows=touched"});
@@ -175,7 +175,7 @@ TEST(FedNcf, DecaysAllOfItsTablesUnlessToldNotTo) {
   EXPECT_EQ(trained({"train.weight_decay=0.01", "train.decay=none"}), plain);
   const Matrix decayed = trained({"train.weight_decay=0.01", "train.decay=adam_l2"});
   const Matrix start = Training().start("item_embeddings");
-  const Index idle = 150;  // sampled by nobody, with this seed
+  const Index idle = 150;  // sampled by no client, with this seed
   ASSERT_EQ(plain.row(idle), start.row(idle));
   for (Index q = 0; q < 2; ++q) {
     const Real towards_zero = start(idle, q) > 0 ? -0.1F : 0.1F;

@@ -132,7 +132,7 @@ TEST(GpFedRec, RecommendsWithWhatItTrainedNotWithWhatComesBack) {
   EXPECT_EQ(client.half->model().matrix("item_embeddings"), trained);
 }
 
-// Item 150 is sampled by nobody, with this seed: it feels the anchor alone.
+// Item 150 is sampled by no client, with this seed: only the anchor pulls it.
 constexpr Index kIdle = 150;
 
 TEST(GpFedRec, StartsFromTheGlobalTableAndIsPulledTowardsItsOwn) {

@@ -278,7 +278,8 @@ TEST(UploadLimits, NamesTheKeyOfACapThatIsNotAllowed) {
       << "it weighs by no size";
 }
 
-// Both caps are for liars: with the built-in data and default settings nobody else meets them.
+// Both caps are for false uploads: with the built-in data and default settings no honest client
+// reaches them.
 class Honesty : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Methods, Honesty,
                          testing::Values("popularity", "fedmf", "fedncf", "pfedrec", "gpfedrec",

@@ -158,7 +158,7 @@ TEST(Scorer, RefinesByItsStandardisedOpinion) {
   }
 }
 
-// Whoever does not ask is a candidate still: the others' scores, refined ones too, are as before.
+// A client that does not ask is still a candidate: the scores of the others do not change.
 TEST(Scorer, RefinesForThoseWhoAsk) {
   const Scene all;
   Scene some;

@@ -84,7 +84,7 @@ TEST(Weights, AreNotTakenByAClientThatBlowsUpItsEmbeddings) {
   const Dense clipped = scene.retrieve({.clip = 3.0}).aggregation_weights;
   EXPECT_LE(clipped.maxCoeff(), bound(kClients, 3.0, 1.0));
   EXPECT_LE(clipped.col(17).maxCoeff(), 0.2);
-  // What the clip is for: without it everybody would follow that client.
+  // What the clip is for: without it all would follow that client.
   const Dense open = scene.retrieve({.clip = 1e9}).aggregation_weights;
   EXPECT_GT(open.col(17).minCoeff(), 0.99);
 }

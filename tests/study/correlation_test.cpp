@@ -35,7 +35,7 @@ TEST(Correlation, HasOneNumberPerTargetForEachRelationAndPart) {
     for (const double value : one.pearson) varies = varies || value != 0.0;
     EXPECT_THAT(one.pearson, Each(testing::AllOf(testing::Ge(-1.0), testing::Le(1.0))));
   }
-  EXPECT_EQ(all[0].pearson.size(), 7U);  // everybody has training rows
+  EXPECT_EQ(all[0].pearson.size(), 7U);  // all clients have training rows
   EXPECT_TRUE(varies);
 }
 

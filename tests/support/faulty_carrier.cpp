@@ -225,7 +225,7 @@ class FaultyCarrier::Link {
     hub_->disconnect(session_);
   }
 
-  // While the site is between two lives there is nobody to connect.
+  // None while the site is down.
   [[nodiscard]] std::optional<std::vector<ClientProgress>> progress() {
     const std::lock_guard lock(mutex_);
     if (site_ == nullptr) return {};
@@ -240,7 +240,7 @@ class FaultyCarrier::Link {
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       return;
     }
-    // A server may hear of the new connection first.
+    // The server may notice the new connection first.
     const bool is_noticed_early = rng_.uniform() < 0.5;
     const Hub::Session older = session_;
     if (is_noticed_early) hub_->disconnect(older);

@@ -18,7 +18,7 @@ namespace fedhur::tests {
 struct FaultRates {
   double drop = 0;
   double duplicate = 0;
-  double corrupt = 0;     // a byte changes; whoever receives it notices and throws it away
+  double corrupt = 0;     // a byte changes; the receiver notices and drops the frame
   double delay = 0;       // later frames overtake it
   double disconnect = 0;  // the frame is the last of its connection, and lost
 };

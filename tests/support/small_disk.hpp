@@ -5,7 +5,7 @@
 #include <csignal>
 
 namespace fedhur::tests {
-// While it lives, no file of this process grows beyond `bytes`, as on a disk that is full.
+// During its lifetime no file of this process grows beyond `bytes`, as on a disk that is full.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

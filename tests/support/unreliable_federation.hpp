@@ -1,5 +1,5 @@
-// Clients in this process as a network shows them: some miss some exchanges, and whoever is refused
-// is as good as missing.
+// Clients in this process as a network shows them: some miss some exchanges, and a refused reply
+// counts as missing.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -45,7 +45,7 @@ class UnreliableFederation : public federation::Federation {
     return answers;
   }
 
-  // Who was asked for this in a round; nobody if it was not asked for.
+  // Who was asked for this in a round; empty if it was not asked for.
   [[nodiscard]] std::vector<Index> clients_asked(const std::string& kind, Round round) const {
     for (const Asked& exchange : asked) {
       if (exchange.kind == kind && exchange.round == round) return exchange.clients;

@@ -1,4 +1,4 @@
-// What goes through when nobody does anything wrong.
+// Exchanges over healthy connections.
 #include "tests/transport/grpc_raw.hpp"
 #include "tests/transport/grpc_support.hpp"
 
@@ -112,7 +112,7 @@ TEST_F(GrpcTest, SendsSitesAwayAtTheEnd) {
   EXPECT_EQ(server().num_sessions(), 0);
   EXPECT_EQ(a->outcome(), "finished: all rounds are done");
   EXPECT_EQ(b->outcome(), "finished: all rounds are done");
-  // Whoever comes too late hears the same.
+  // A site that connects too late is told the same.
   Household third({0});
   EXPECT_THAT(run(third)->outcome(), testing::HasSubstr("has ended the run: all rounds are done"));
 }

@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using Stream = ::grpc::ServerReaderWriter<v1::FromServer, v1::FromSite>;
 
-// Says what the test wants to whoever connects.
+// Sends the frames of the test to every site that connects.
 class FalseServer : public v1::Federation::Service {
  public:
   explicit FalseServer(std::vector<v1::FromServer> frames) : frames_(std::move(frames)) {

@@ -63,7 +63,7 @@ class GrpcIdentity : public GrpcTest {
   [[nodiscard]] bool handshake_is_logged() const {
     return eventually([&] { return lines().have("a TLS handshake has failed"); });
   }
-  // A handshake that fails says nothing to the peer but that it failed.
+  // A failed handshake tells the peer only that it failed.
   void expect_no_handshake(const std::shared_ptr<::grpc::ChannelCredentials>& peer_credentials) {
     EXPECT_THAT(end_of(peer_credentials), StartsWith(prefix(StatusCode::UNAVAILABLE)));
     EXPECT_TRUE(handshake_is_logged());

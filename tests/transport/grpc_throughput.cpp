@@ -45,7 +45,7 @@ std::vector<federation::Request> make_requests() {
   return requests;
 }
 
-// What server and clients do with the bytes, whoever carries them.
+// What server and clients do with the bytes, over any transport.
 Cost measure_codec(const std::vector<federation::Request>& requests, const Executor& executor) {
   return cost_of([&] {
     executor.for_each(kNumSites, [&](Index i) {

@@ -1,5 +1,5 @@
 // Server and sites are killed again and again, at any moment and over a bad network: the run ends
-// with the bits of one that nobody disturbed.
+// with the bits of an undisturbed one.
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -22,15 +22,15 @@ using fedhur::tests::tiny_settings;
 constexpr auto kDeaths = static_cast<Draw>(0xdead);
 constexpr Index kClients = 7;
 
-// A site that dies now and then. Its disk has the state of its clients at the beginning of a round,
-// and the tasks since; what is not settled is lost if the machine fails, and there if the process
-// is killed.
+// A site that is killed now and then. Its disk has the state of its clients at the beginning of a
+// round, and the tasks since; what is not settled is lost if the machine fails, and there if the
+// process is killed.
 class MortalSite : public TaskJournal {
  public:
   MortalSite(std::string method, std::vector<Index> clients, const Rng& rng, double death_rate)
       : method_(std::move(method)), ids_(std::move(clients)), rng_(rng), death_rate_(death_rate) {}
 
-  // The one that lives, or a new one that begins with what is on the disk.
+  // The running one, or a new one that begins with what is on the disk.
   Site* next_life() {
     if (site_ && !is_dead_) return site_.get();
     site_.reset();
@@ -96,7 +96,7 @@ class MortalSite : public TaskJournal {
     std::vector<std::byte> state;  // of a client that has not begun: nothing
     Sequence answered = 0;
   };
-  // Dies after it has changed its state, before anybody hears of it.
+  // Dies after it has changed its state, before its reply is sent.
   class Mortal : public federation::ClientMethod {
    public:
     Mortal(MortalSite& site, federation::ClientMethod& inner) : site_(&site), inner_(&inner) {}

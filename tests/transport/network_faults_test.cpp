@@ -1,5 +1,5 @@
 // Whatever a network does to frames, a run over it ends with the same bits as one in a process, as
-// long as nobody misses a deadline.
+// long as no client misses a deadline.
 #include "tests/transport/network_run.hpp"
 #include "tests/transport/network_support.hpp"
 
@@ -139,7 +139,7 @@ TEST(Network, NoticesEveryDamagedFrame) {
   EXPECT_EQ(played.status.counters.refused, 0U);
 }
 
-// Clients that are never heard of: two that do not exist, and one whose frames are all lost.
+// Clients that never reply: two that do not exist, and one whose frames are all lost.
 TEST(Network, GoesOnWithoutClientsThatNeverAnswer) {
   for (const char* method : {"fedhur", "fedncf"}) {
     Sites sites(method, {{0, 1}, {3, 6}});

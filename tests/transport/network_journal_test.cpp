@@ -1,4 +1,4 @@
-// A server that was killed goes on as if it had not been, and asks nobody twice.
+// A server that was killed resumes from its journal, and asks no client twice.
 #include <fstream>
 
 #include "fedhur/base/file.hpp"
@@ -157,7 +157,7 @@ TEST_F(Restart, BetweenExchangesRepeatsThemWithoutAskingAnybody) {
   for (int life = 0; life < 2; ++life) {
     start_again();
     for (const char* kind : {"train", "update"}) {
-      EXPECT_EQ(ask(kind).get(), (Values{{0, 1}, {1, 2}, {2, 3}})) << "nobody is connected";
+      EXPECT_EQ(ask(kind).get(), (Values{{0, 1}, {1, 2}, {2, 3}})) << "no site is connected";
     }
     EXPECT_EQ(std::filesystem::file_size(path()), written) << "nothing is written again";
   }
@@ -243,7 +243,7 @@ TEST_F(Restart, WithAnyBeginningOfTheJournalGivesTheSameAnswers) {
       EXPECT_EQ(exchange.get(), (Values{{0, 0}, {1, 1}, {2, 2}})) << length << " bytes";
       EXPECT_EQ(take(site), "nothing");
     }
-    EXPECT_EQ(hub().status().counters.duplicates, 0U) << "nobody was asked who had answered";
+    EXPECT_EQ(hub().status().counters.duplicates, 0U) << "no client that had answered was asked";
   }
 }
 
@@ -294,7 +294,7 @@ TEST_F(Restart, IsPossibleAfterADiskWasFull) {
     EXPECT_THAT(file_error(exchange), HasSubstr(path().string())) << "the run ends";
     EXPECT_FALSE(waiting.get()) << "sites are sent away";
     EXPECT_THAT(hub().closing(), HasSubstr("cannot write"));
-    EXPECT_EQ(hub().status().counters.refused, 0U) << "nobody is to blame";
+    EXPECT_EQ(hub().status().counters.refused, 0U) << "no reply was refused";
   }
   start_again();
   site = connect({0, 1, 2}, 0);

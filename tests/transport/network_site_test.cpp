@@ -104,7 +104,7 @@ TEST_F(SiteTest, WorksOnATaskWithAllItsClients) {
   host();
   EXPECT_THAT(work({task(1, {3, 6, 9}, 5)}),
               UnorderedElementsAre("3 answers 1 with 501", "6 answers 1 with 501"))
-      << "client 9 lives elsewhere";
+      << "client 9 is hosted elsewhere";
   EXPECT_EQ(client(1).num_asked, 0);
   EXPECT_THAT(progress(), ElementsAre("3: 1 1", "4: 0 0", "6: 1 1"));
 }
@@ -162,8 +162,8 @@ TEST_F(SiteTest, SaysSoWhenATaskCannotBeReadAndGoesOn) {
               UnorderedElementsAre("3 answers 1 with bytes end too early",
                                    "4 answers 1 with bytes end too early", "6 answers 1 with 1"));
   EXPECT_THAT(journal.diary, ElementsAre("round 0", "append 1 for 6"))
-      << "nobody has seen the other";
-  EXPECT_THAT(progress(), ElementsAre("3: 0 0", "4: 0 0", "6: 1 1")) << "and nobody is busy";
+      << "no client has seen the other";
+  EXPECT_THAT(progress(), ElementsAre("3: 0 0", "4: 0 0", "6: 1 1")) << "and no client is busy";
 }
 
 TEST_F(SiteTest, NotesATaskBeforeTheWorkAndOnlyForThoseToWhomItIsNew) {

@@ -178,10 +178,10 @@ TEST(Tuning, HalvingPromotesByTheScoresOfTheRung) {
           TuningFolder::open(folder / "t", describe_search(plan)).run(trial.number, seed);
       const auto rounds = experiment::RunFolder::open(run).read_rounds();
       EXPECT_EQ(rounds.size(), i == 0 ? 8U : std::size_t{1} << passed[i]);
-      EXPECT_TRUE(fs::is_empty(run / "checkpoints")) << "nobody needs them any more";
+      EXPECT_TRUE(fs::is_empty(run / "checkpoints")) << "they are not needed any more";
     }
   }
-  for (std::size_t i = 3; i < 6; ++i) {  // whoever was dropped was no better than who went on
+  for (std::size_t i = 3; i < 6; ++i) {  // no dropped trial was better than one that went on
     for (std::size_t j = 0; j < 3; ++j) {
       EXPECT_LE(outcome.trials[order[i]].scores[0], outcome.trials[order[j]].scores[0]);
     }
