@@ -1,4 +1,5 @@
-// A hub whose sites are played by the test, one call at a time.
+// A hub whose sites are played by the test, one call at a time; and its rules alone, without
+// threads, as a list of events.
 #pragma once
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -86,6 +87,109 @@ class Asked {
  private:
   Hub* hub_;
   std::future<std::vector<Answer>> answers_;
+};
+
+class ExchangesTest : public testing::Test {
+ protected:
+  using Session = Exchanges::Session;
+
+  void start(Index num_clients, Index quorum = 0, double deadline_seconds = kNever) {
+    log.clear();
+    exchanges.emplace(HubConfig{.num_clients = num_clients,
+                                .quorum = quorum,
+                                .deadline_seconds = deadline_seconds,
+                                .format = {}},
+                      [this](Severity, const std::string& line) { log.push_back(line); });
+    num_clients_ = static_cast<int>(num_clients);
+  }
+
+  // A site that has answered everything up to `answered`.
+  Session connect(const std::vector<int>& clients, Sequence answered = 0) {
+    std::vector<ClientProgress> progress;
+    for (const int client : clients) progress.push_back({client_id(client), answered, answered});
+    return exchanges->connect("a site", progress);
+  }
+  void report(Session session, int client, Sequence received, Sequence answered) {
+    exchanges->note_progress(session, {{client_id(client), received, answered}});
+  }
+  void reply(Session session, int client, Sequence sequence, double value) {
+    const Reply reply{.sequence = sequence, .client = client_id(client)};
+    if (!exchanges->receive(session, reply)) return;
+    exchanges->accept(answer(client, value));
+  }
+  // To the exchange that is under way.
+  void reply(Session session, int client, double value) {
+    reply(session, client, exchanges->status().sequence, value);
+  }
+  void fail(Session session, int client, Sequence sequence, const std::string& problem) {
+    const Reply reply{.sequence = sequence, .client = client_id(client), .problem = problem};
+    if (exchanges->receive(session, reply)) exchanges->refuse(client_id(client), problem);
+  }
+
+  // These clients, or all.
+  void ask(const std::string& kind, Round round = 0, const std::vector<int>& clients = {}) {
+    exchanges->begin(requests(kind, round, clients), now, {});
+  }
+  void tell(const std::string& kind, Round round = 0, const std::vector<int>& clients = {}) {
+    exchanges->tell(requests(kind, round, clients));
+  }
+  // An exchange of which an earlier life of the server has heard these clients.
+  void ask_again(const std::string& kind, const Values& heard, bool is_ended) {
+    Exchanges::Recalled recalled{.answers = {}, .is_ended = is_ended};
+    for (const auto& [client, value] : heard) recalled.answers.push_back(answer(client, value));
+    exchanges->begin(requests(kind, 0, {}), now, std::move(recalled));
+  }
+  void pass_deadline() { now = exchanges->deadline(); }
+  [[nodiscard]] bool is_over() { return exchanges->is_over(now); }
+  [[nodiscard]] Values end() {
+    EXPECT_TRUE(is_over());
+    return values_of(exchanges->end());
+  }
+  [[nodiscard]] Values end_at_deadline() {
+    EXPECT_FALSE(is_over());
+    pass_deadline();
+    return end();
+  }
+  [[nodiscard]] std::string error_at_end() {
+    try {
+      (void)end();
+    } catch (const TransportError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  // What the next task is: "3 train for 0 1"; "nothing" if there is none.
+  std::string take(Session session) {
+    const auto task = exchanges->next_task(session);
+    return task ? text_of(*task) : "nothing";
+  }
+  static std::string text_of(const Exchanges::Handout& next) {
+    std::string text =
+        fmt::format("{} {} for", next.task.sequence, next.task.message->message().kind);
+    for (const ClientId client : next.clients) text += fmt::format(" {}", index_of(client));
+    return text;
+  }
+
+  std::optional<Exchanges> exchanges;
+  std::vector<std::string> log;
+  double now = 0;
+
+ private:
+  static Answer answer(int client, double value) {
+    return {.client = client_id(client), .message = make_message("", value)};
+  }
+  [[nodiscard]] std::vector<Request> requests(const std::string& kind, Round round,
+                                              const std::vector<int>& clients) const {
+    const auto message = std::make_shared<const Message>(make_message(kind, 0, round));
+    std::vector<Request> requests;
+    for (const int client : clients) requests.push_back({client_id(client), message});
+    for (int client = 0; clients.empty() && client < num_clients_; ++client) {
+      requests.push_back({client_id(client), message});
+    }
+    return requests;
+  }
+  int num_clients_ = 0;
 };
 
 class HubTest : public testing::Test {

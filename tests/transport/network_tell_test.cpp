@@ -10,23 +10,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class HubTells : public HubTest {
+class HubTells : public ExchangesTest {
  protected:
-  void tell(const std::string& kind, Round round = 0, const std::vector<int>& clients = {0, 1}) {
-    const auto message = std::make_shared<const Message>(make_message(kind, 0, round));
-    std::vector<Request> requests;
-    requests.reserve(clients.size());
-    for (const int client : clients) requests.push_back({client_id(client), message});
-    hub().tell(requests);
-  }
   // All that there is for a session: "told 1 update for 0 1", "asked 2 train for 0 1 after 1".
   std::vector<std::string> take_all(Session session) {
     std::vector<std::string> lines;
-    while (const auto task = hub().next_task(session, 0ms)) {
-      std::string line = fmt::format("{} {} {} for", task->is_told ? "told" : "asked",
-                                     task->sequence, message::decode(*task->message).kind);
-      for (const ClientId client : task->clients) line += fmt::format(" {}", index_of(client));
-      if (task->after > 0) line += fmt::format(" after {}", task->after);
+    while (const auto next = exchanges->next_task(session)) {
+      std::string line = (next->task.is_told ? "told " : "asked ") + text_of(*next);
+      if (next->after > 0) line += fmt::format(" after {}", next->after);
       lines.push_back(line);
     }
     return lines;
@@ -38,14 +29,14 @@ TEST_F(HubTells, AtOnceAndAnswersOfTheNextExchangeAreEnough) {
   const Session site = connect({0, 1});
   tell("update");
   EXPECT_THAT(take_all(site), ElementsAre("told 1 update for 0 1"));
-  Asked exchange = ask("train");
+  ask("train");
   EXPECT_THAT(take_all(site), ElementsAre("asked 2 train for 0 1 after 1"));
   reply(site, 0, 5);
   reply(site, 1, 6);
-  EXPECT_EQ(exchange.get(), (Values{{0, 5}, {1, 6}}));
-  hub().disconnect(site);
+  EXPECT_EQ(end(), (Values{{0, 5}, {1, 6}}));
+  exchanges->disconnect(site);
   EXPECT_THAT(take_all(connect({0, 1}, 2)), IsEmpty()) << "who has answered has heard it";
-  EXPECT_TRUE(hub().take_absentees().empty());
+  EXPECT_TRUE(exchanges->take_absentees().empty());
 }
 
 TEST_F(HubTells, AgainWhatWasLostWithAConnection) {
@@ -54,7 +45,7 @@ TEST_F(HubTells, AgainWhatWasLostWithAConnection) {
   tell("update");
   tell("keep");
   EXPECT_THAT(take_all(first), ElementsAre("told 1 update for 0 1", "told 2 keep for 0 1 after 1"));
-  hub().disconnect(first);
+  exchanges->disconnect(first);
   EXPECT_THAT(take_all(connect({0}, 0)),
               ElementsAre("told 1 update for 0", "told 2 keep for 0 after 1"));
   EXPECT_THAT(take_all(connect({1}, 1)), ElementsAre("told 2 keep for 1")) << "it has the other";
@@ -79,11 +70,11 @@ TEST_F(HubTells, AgainToASiteThatShowsNoSignOfIt) {
 }
 
 TEST_F(HubTells, ThoseWhoWereAwayTheNewestOfEachKind) {
-  start(2, kSoon, 1);
+  start(2, 1, 0.03);
   const Session site = connect({0});
-  Asked exchange = ask("train");
+  ask("train");
   reply(site, 0, 1);
-  EXPECT_EQ(exchange.get().size(), 1U);
+  EXPECT_EQ(end_at_deadline().size(), 1U);
   for (Round round = 0; round < 3; ++round) {
     tell("update", round);
     tell("keep", round);
@@ -101,52 +92,36 @@ TEST_F(HubTells, EverythingToThoseWhoAreOnlyBehind) {
 }
 
 TEST_F(HubTells, TheLogWhoCouldNotDoIt) {
-  start(2, kNever, 1);
+  start(2, 1);
   const Session site = connect({0, 1});
   tell("update", 3);
-  hub().accept(site, {.sequence = 1,
-                      .client = client_id(1),
-                      .message = nullptr,
-                      .problem = "what\nis an update?"});
-  EXPECT_THAT(log(), Contains(HasSubstr("round 4: client 1 could not do 'update': what is an "
-                                        "update?")));
-  EXPECT_EQ(hub().status().counters.refused, 1U);
-  EXPECT_THAT(ids_of(hub().take_absentees()), ElementsAre(1));
-  Asked exchange = ask("train", 4);
+  fail(site, 1, 1, "what\nis an update?");
+  EXPECT_THAT(log, Contains("round 4: client 1 could not do 'update': what is an update?"));
+  EXPECT_EQ(exchanges->status().counters.refused, 1U);
+  EXPECT_THAT(ids_of(exchanges->take_absentees()), ElementsAre(1));
+  ask("train", 4);
   reply(site, 0, 5);
   reply(site, 1, 6);
-  EXPECT_EQ(exchange.get().size(), 2U) << "it goes on with the others";
+  EXPECT_EQ(end().size(), 2U) << "it goes on with the others";
 }
 
 TEST_F(HubTells, InItsNextLifeOnlyThoseWhoHaveNotHeardIt) {
-  const TempFolder folder;
-  const HubConfig config{.num_clients = 2, .deadline_seconds = kNever, .format = {}};
-  {
-    ReplyJournal journal(folder / "journal");
-    start(config, &journal);
-    const Session site = connect({0, 1});
-    tell("update");
-    Asked exchange = ask("train");
-    reply(site, 0, 5);
-    kill(std::move(exchange));
-  }
-  ReplyJournal journal(folder / "journal");
-  start(config, &journal);
+  start(2);  // where client 1 has done what it was told, and client 0 has answered besides
   const Session site = connect({0, 1}, 1);
   report(site, 0, 2, 2);
   tell("update");
-  Asked again = ask("train");
+  ask_again("train", {{0, 5}}, false);
   EXPECT_THAT(take_all(site), ElementsAre("asked 2 train for 1"));
   reply(site, 1, 6);
-  EXPECT_EQ(again.get(), (Values{{0, 5}, {1, 6}}));
+  EXPECT_EQ(end(), (Values{{0, 5}, {1, 6}}));
 }
 
 TEST_F(HubTells, NobodyWhenItIsClosedOrAsksForTheImpossible) {
   start(2);
   EXPECT_THROW(tell("update", 0, {2}), std::logic_error);
   EXPECT_THROW(tell("update", 0, {1, 1}), std::logic_error);
-  EXPECT_EQ(hub().next_sequence(), 1U) << "nothing has happened";
-  hub().close("the run is over");
+  EXPECT_EQ(exchanges->next_sequence(), 1U) << "nothing has happened";
+  exchanges->close(TransportError("the run is over"));
   EXPECT_THROW(tell("update"), TransportError);
 }
 

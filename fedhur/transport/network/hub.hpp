@@ -1,48 +1,17 @@
 // The server's end of a network: hands tasks to the sites that are connected, takes each client's
-// reply once, and goes on without those who miss the deadline.
+// reply once, and goes on without those who miss the deadline. What threads, the clock and the disk
+// have to do with that; the rules are those of Exchanges.
 #pragma once
 #include <chrono>
-#include <functional>
+#include <condition_variable>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
+#include <mutex>
 
-#include "fedhur/federation/federation.hpp"
-#include "fedhur/message/wire_format.hpp"
+#include "fedhur/transport/network/exchanges.hpp"
 #include "fedhur/transport/network/reply_journal.hpp"
-#include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::transport {
-struct HubConfig {
-  Index num_clients = 0;
-  Index quorum = 0;                 // fewest answers of an exchange that asks all; 0: all of them
-  double deadline_seconds = 600;    // for the answers of an exchange
-  message::WireFormat format = {};  // of the messages that go out
-};
-
-enum class Severity : std::uint8_t { detail, info, warning };
-// Told from any thread; must not call the hub.
-using NetworkLog = std::function<void(Severity severity, const std::string& message)>;
-
-// What a person or a monitor wants to know.
-struct HubStatus {
-  Round round = 0;
-  std::string kind;  // of the exchange that is under way; empty between two
-  Sequence sequence = 0;
-  Index asked = 0;
-  Index answered = 0;
-  std::vector<ClientId> connected;
-  std::vector<ClientId> absent;  // have missed a deadline and not come back
-  struct Counters {
-    std::uint64_t tasks = 0, task_bytes = 0;     // handed to sites, resent ones included
-    std::uint64_t replies = 0, reply_bytes = 0;  // accepted
-    std::uint64_t duplicates = 0, late = 0, refused = 0;
-    std::uint64_t connections = 0, disconnections = 0, resent = 0;
-  } counters;
-};
-
 // All threads that call it have left before it goes: close() makes those return that wait.
 class Hub : public federation::Federation {
  public:
@@ -50,9 +19,8 @@ class Hub : public federation::Federation {
   // exchanges that the journal knows are answered from it.
   Hub(const HubConfig& config, NetworkLog log, ReplyJournal* journal = nullptr,
       Sequence first_sequence = 1);
-  ~Hub() override;
 
-  [[nodiscard]] Index num_clients() const override { return config_.num_clients; }
+  [[nodiscard]] Index num_clients() const override { return num_clients_; }
   // FileError if the journal cannot be written, DataError if it is of another run.
   [[nodiscard]] std::vector<federation::Answer> exchange(
       std::span<const federation::Request> requests) override;
@@ -64,30 +32,42 @@ class Hub : public federation::Federation {
   [[nodiscard]] bool wait_for_clients(const std::function<bool()>& should_stop);
   // Ends a wait in exchange() or wait_for_clients() with a TransportError; sites are sent away.
   void close(const std::string& reason);
-  [[nodiscard]] std::string closing() const;  // why it was closed; empty while it is open
-  [[nodiscard]] Sequence next_sequence() const;
-  // Who was missing from at least one exchange since the last call.
-  [[nodiscard]] std::vector<ClientId> take_absentees();
-  [[nodiscard]] HubStatus status() const;
+  // Why it was closed; empty while it is open.
+  [[nodiscard]] std::string closing() const { return read(&Exchanges::closing); }
+  [[nodiscard]] Sequence next_sequence() const { return read(&Exchanges::next_sequence); }
+  [[nodiscard]] HubStatus status() const { return read(&Exchanges::status); }
+  [[nodiscard]] std::vector<ClientId> take_absentees();  // as Exchanges
 
-  // For carriers. A session is one connection of one site; a client that connects again leaves its
-  // older session.
-  using Session = std::uint64_t;
+  // For carriers.
+  using Session = Exchanges::Session;
   // ProtocolError for a client number that the federation does not have.
   [[nodiscard]] Session connect(const std::string& site,
                                 const std::vector<ClientProgress>& clients);
   void disconnect(Session session);
   // Blocks until there is a task; nothing when the session has ended or `patience` is over.
   [[nodiscard]] std::optional<Task> next_task(Session session, std::chrono::milliseconds patience);
-  [[nodiscard]] bool is_open(Session session) const;  // false: nothing will come any more
+  // False: nothing will come any more.
+  [[nodiscard]] bool is_open(Session session) const { return read(&Exchanges::is_open, session); }
   // Never throws for what a client has done: that is logged and counted.
   void accept(Session session, const Reply& reply);
-  // What the site says of itself; tasks that were lost on the way are sent again.
   void note_progress(Session session, const std::vector<ClientProgress>& clients);
 
  private:
-  struct State;
-  HubConfig config_;
-  std::unique_ptr<State> state_;
+  template <class Method, class... Arguments>
+  [[nodiscard]] std::decay_t<std::invoke_result_t<Method, const Exchanges&, Arguments...>> read(
+      Method method, Arguments... arguments) const {
+    const std::lock_guard lock(mutex_);
+    return std::invoke(method, exchanges_, arguments...);
+  }
+  [[nodiscard]] Exchanges::Recalled recall(Sequence sequence, Exchanges::Requests requests) const;
+  void wait(std::unique_lock<std::mutex>& lock);
+  void wake();  // whoever waits for what has just happened
+
+  Index num_clients_;
+  ReplyJournal* journal_;
+  mutable std::mutex mutex_;         // of all that follows
+  std::condition_variable changed_;  // an answer, a connection, the end
+  std::map<Session, std::shared_ptr<std::condition_variable>> stirred_;
+  Exchanges exchanges_;
 };
 }  // namespace fedhur::transport

@@ -1,19 +1,45 @@
 // What passes between a server and its sites, whatever carries it. A site is a process that hosts
 // one or many clients.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "fedhur/base/ids.hpp"
+#include "fedhur/message/wire_codec.hpp"
 
 namespace fedhur::transport {
 // Numbers the exchanges of a run: 1, 2, ... Server and sites agree on it across restarts.
 using Sequence = std::uint64_t;
 // An encoded message; many sites may be sent the same one.
 using Bytes = std::shared_ptr<const std::vector<std::byte>>;
+
+// A message that becomes bytes when the first site takes it: in that site's thread, once.
+class Outgoing {
+ public:
+  Outgoing(std::shared_ptr<const message::Message> message, message::WireFormat format)
+      : message_(std::move(message)), format_(format) {}
+  [[nodiscard]] Bytes bytes() {
+    std::call_once(is_encoded_, [&] {
+      bytes_ = std::make_shared<const std::vector<std::byte>>(message::encode(*message_, format_));
+    });
+    size_ = bytes_->size();
+    return bytes_;
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }  // 0 as long as nobody has taken it
+  [[nodiscard]] const message::Message& message() const { return *message_; }
+
+ private:
+  std::shared_ptr<const message::Message> message_;
+  message::WireFormat format_;
+  std::once_flag is_encoded_;
+  Bytes bytes_;
+  std::atomic<std::size_t> size_ = 0;
+};
 
 struct Task {  // one request to one or several clients of a site
   Sequence sequence = 0;
