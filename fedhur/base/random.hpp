@@ -29,6 +29,7 @@ enum class Draw : std::uint64_t {
   participants = 16,
   search = 17,
   site_split = 18,
+  dropout = 19,
 };
 
 class Rng {

@@ -76,6 +76,8 @@ Progress restore_from(const fs::path& path, federation::ServerMethod& server, Pa
   const NamedArrays server_state = decode_arrays(reader);
   party.restore(reader);
   server.restore(server_state);
+  const auto missed = reader.take(reader.remaining());
+  progress.missed.assign(missed.begin(), missed.end());
   return progress;
 }
 }  // namespace
@@ -88,6 +90,7 @@ void write_checkpoint(const fs::path& folder, const Progress& progress,
   put_progress(writer, progress);
   encode(server.save(), writer);
   party.save(writer);
+  writer.put_bytes(progress.missed);
   writer.commit();
   for (const fs::path& file : checkpoint_files(folder)) {
     if (file != path) fs::remove(file);

@@ -23,6 +23,7 @@ struct Progress {
   NamedArrays inside;  // of the best round, for report::InsideReport
   // Of the next exchange with clients that are elsewhere; they count along.
   std::uint64_t next_sequence = 1;
+  std::vector<std::byte> missed;  // as DropoutFederation::save(); empty without dropout
 };
 
 // Decides when a checkpoint is worth its time: when what would have to be done again has taken many

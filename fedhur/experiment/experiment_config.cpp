@@ -145,6 +145,7 @@ ExperimentConfig read_experiment_config(ConfigTable& table) {
     config.federation.emplace();
     read_settings(table, *config.federation);
   }
+  config.dropout = read_dropout(table);
   table.reject_unread();
   return config;
 }

@@ -52,6 +52,7 @@ struct ExperimentConfig {
   StopConfig stop;
   CheckpointConfig checkpoint;
   std::optional<FederationConfig> federation;  // of a run whose clients are elsewhere
+  double dropout = 0;         // of a simulation: the probability that a client is away for a round
   client::UploadConfig wire;  // the rank is read by every method that uploads item embeddings
   methods::ConfiguredMethod configured_method;
 };

@@ -19,6 +19,16 @@ void read_settings(ConfigTable& table, FederationConfig& config) {
   section.require(!config.items.empty(), "items", "a file with the items of the federation");
 }
 
+double read_dropout(ConfigTable& table) {
+  double dropout = 0;
+  ConfigSection section(table, "federation");
+  section.read("dropout", dropout);
+  section.require(dropout >= 0 && dropout < 1, "dropout", "a number of 0 or more, below 1");
+  section.require(dropout == 0 || !table.contains("federation.clients"), "dropout",
+                  "0 for a server: over a network clients are away by themselves");
+  return dropout;
+}
+
 std::string settings_for_sites(const ConfigTable& table) {
   constexpr std::array<std::string_view, 5> kOwn = {"data.", "synthetic.", "federation.",
                                                     "checkpoint.", "clients."};

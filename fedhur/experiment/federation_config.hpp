@@ -1,4 +1,4 @@
-// Settings of a real federation, which a simulation does not have.
+// Settings of a real federation, and of what a simulation has in its place.
 #pragma once
 #include <string>
 
@@ -15,6 +15,8 @@ struct FederationConfig {
 };
 // Section [federation].
 void read_settings(ConfigTable& table, FederationConfig& config);
+// Of the same section, for simulations: the probability that a client is away for a round.
+[[nodiscard]] double read_dropout(ConfigTable& table);
 
 // What sites are told of the server's resolved settings: those of the method, evaluation and wire,
 // and how rows are split. Paths and sizes of the server's machine are not among them.

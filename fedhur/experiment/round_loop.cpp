@@ -5,6 +5,7 @@
 
 #include "fedhur/base/file.hpp"
 #include "fedhur/experiment/manifest.hpp"
+#include "fedhur/federation/dropout.hpp"
 #include "fedhur/federation/timing.hpp"
 #include "fedhur/federation/traffic.hpp"
 #include "fedhur/report/inside_report.hpp"
@@ -27,9 +28,21 @@ struct RoundOutcome {
   NamedArrays inside;
 };
 
-void note_absentees(const RunParts& parts, RoundReport& report) {
-  if (!parts.take_absentees) return;
-  for (const ClientId client : parts.take_absentees()) report.absent.push_back(index_of(client));
+// Bytes are counted of what travels. Dropout is of the method's rounds alone: everybody is
+// evaluated, and keeps the model it was evaluated with.
+struct Clients {
+  explicit Clients(const RunParts& parts)
+      : all(parts.federation, parts.config.wire.format),
+        there(all, parts.config.dropout, Rng(parts.config.seed)) {}
+  federation::CountingFederation all;
+  federation::DropoutFederation there;
+};
+
+std::vector<Index> take_absentees(const RunParts& parts, Clients& clients) {
+  std::vector<Index> absentees;
+  const auto taken = parts.take_absentees ? parts.take_absentees() : clients.there.take_absentees();
+  for (const ClientId client : taken) absentees.push_back(index_of(client));
+  return absentees;
 }
 
 bool was_newest_best(const Progress& progress) {
@@ -38,7 +51,7 @@ bool was_newest_best(const Progress& progress) {
 
 // The method's round, then the evaluation of its outcome.
 RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progress,
-                       federation::CountingFederation& federation, const TrainingHooks& hooks) {
+                       Clients& clients, const TrainingHooks& hooks) {
   const auto begin_phase = [&](const char* phase) {
     if (hooks.on_phase) hooks.on_phase(round, phase);
   };
@@ -46,9 +59,9 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   report.round = round;
   // After the checkpoint that says so: a client that missed it because the server was killed is
   // told after the restart.
-  if (was_newest_best(progress)) keep_models(federation, progress.best_round);
+  if (was_newest_best(progress)) keep_models(clients.all, progress.best_round);
   begin_phase("training");
-  federation::TimingFederation timing(federation);
+  federation::TimingFederation timing(clients.there);
   const Stopwatch training;
   federation::RoundNotes notes = parts.server.run_round(round, timing);
   report.seconds = federation::phases_of_round(timing.take(), training.seconds());
@@ -57,21 +70,21 @@ RoundOutcome run_round(Round round, const RunParts& parts, const Progress& progr
   }
   report.loss = notes.loss;
   report.numbers = std::move(notes.numbers);
-  report.traffic = federation.take();
+  report.traffic = clients.all.take();
   if (parts.on_trained) parts.on_trained(round);
 
   begin_phase("evaluation");
   const Stopwatch evaluation;
   const evaluate::EvaluationConfig& config = parts.config.evaluation;
-  const evaluate::Quality quality = evaluate::evaluate_clients(federation, round, config.cutoffs);
+  const evaluate::Quality quality = evaluate::evaluate_clients(clients.all, round, config.cutoffs);
   report.valid = quality.valid.means();
   report.test = quality.test.means();
   // Without validation rows there is nothing to choose by: the last round counts.
   report.is_best = round == 0 || quality.valid.num_users() == 0.0 ||
                    report.valid.at(config.criterion) > progress.best_score;
   report.seconds["evaluation"] = evaluation.seconds();
-  for (const auto& [kind, bytes] : federation.take()) report.traffic[kind] = bytes;
-  note_absentees(parts, report);
+  for (const auto& [kind, bytes] : clients.all.take()) report.traffic[kind] = bytes;
+  report.absent = take_absentees(parts, clients);
   notes.inside.set("test_by_activity", quality.test_breakdown.by_activity());
   notes.inside.set("test_by_popularity", quality.test_breakdown.by_popularity());
   return {.report = std::move(report), .inside = std::move(notes.inside)};
@@ -117,8 +130,8 @@ void compare_with_record(const RoundReport& report, const std::vector<RoundRepor
 
 report::RunResult make_result(const Progress& progress, const RunParts& parts,
                               const RunFolder& folder) {
-  const double client_rounds =
-      static_cast<double>(parts.num_clients) * static_cast<double>(progress.next_round);
+  const double client_rounds = static_cast<double>(parts.num_clients) *
+                               static_cast<double>(progress.next_round);
   return {.method = parts.config.method,
           .data = parts.dataset.name,
           .seed = parts.config.seed,
@@ -161,19 +174,28 @@ report::RunResult finish(const Progress& progress, const RunParts& parts, const 
 
 TrainingOutcome run_rounds(const RunParts& parts, Progress progress, const RunFolder& folder,
                            const TrainingHooks& hooks, const Stopwatch& sitting) {
-  federation::CountingFederation federation(parts.federation, parts.config.wire.format);
+  Clients clients(parts);
+  if (!progress.missed.empty()) {
+    ByteReader reader(progress.missed);
+    clients.there.restore(reader);
+  }
   const std::vector<RoundReport> record = folder.read_rounds();
   folder.keep_rounds_before(progress.next_round);
   const double seconds_before = progress.seconds["total"];
   CheckpointClock<Stopwatch> clock(parts.checkpoint_every);
   const auto save = [&] {
     const Stopwatch watch;
+    if (parts.config.dropout > 0) {
+      ByteWriter missed;
+      clients.there.save(missed);
+      progress.missed = missed.finish();
+    }
     parts.save(progress);
     write_inside(progress, parts, folder);
     clock.note(watch.seconds());
   };
   while (!is_over(progress, parts)) {
-    const RoundOutcome outcome = run_round(progress.next_round, parts, progress, federation, hooks);
+    const RoundOutcome outcome = run_round(progress.next_round, parts, progress, clients, hooks);
     const RoundReport& report = outcome.report;
     add_round(progress, outcome, parts.config.evaluation.criterion);
     progress.seconds["total"] = seconds_before + sitting.seconds();

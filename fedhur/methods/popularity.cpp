@@ -123,7 +123,7 @@ class PopularityServer : public federation::ServerMethod {
 
   PopularityConfig config_;
   ServerContext context_;
-  bool is_complete_ = true;  // as far as is known: a resumed run was
+  bool is_complete_ = false;
 };
 }  // namespace
 

@@ -96,11 +96,27 @@ TEST(ExperimentConfig, RefusesSettingsOutOfRange) {
                                  "wire.rank=half",
                                  "method=fedmff",
                                  "data.format=xml",
+                                 "federation.dropout=1",
+                                 "federation.dropout=-0.1",
                                  "synthetic.path=1"}) {
     ConfigTable table;
     add_assignment(table, assignment);
     EXPECT_THROW((void)read_experiment_config(table), ConfigError) << assignment;
   }
+}
+
+TEST(ExperimentConfig, LetsClientsDropOutOfSimulationsOnly) {
+  ConfigTable table;
+  add_assignment(table, "federation.dropout=0.25");
+  EXPECT_EQ(read_experiment_config(table).dropout, 0.25);
+  EXPECT_THAT(to_toml(table), HasSubstr("[federation]\ndropout = 0.25\n"));
+  add_assignment(table, "federation.clients=3");
+  add_assignment(table, "federation.items=items.tsv");
+  EXPECT_EQ(config_error([&] { (void)read_experiment_config(table); }),
+            "federation.dropout = 0.25 (from --set): expected 0 for a server: over a network "
+            "clients are away by themselves");
+  add_assignment(table, "federation.dropout=0");
+  EXPECT_EQ(read_experiment_config(table).dropout, 0);
 }
 }  // namespace
 }  // namespace fedhur::experiment

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "fedhur/base/file.hpp"
@@ -42,16 +43,28 @@ void expect_same_outcome(const fs::path& a, const fs::path& b) {
   }
 }
 
-class EveryMethod : public testing::TestWithParam<std::string> {};
+// "fedmf", or "fedmf_dropout": clients are away now and then.
+class EveryMethod : public testing::TestWithParam<std::string> {
+ protected:
+  static ConfigTable settings(const std::string& name) {
+    const auto end = name.find(kDropout);
+    ConfigTable table = tiny_settings(name.substr(0, end));
+    if (end == std::string::npos) return table;
+    add_assignment(table, "federation.dropout=0.3");
+    add_assignment(table, "stop.max_rounds=5");
+    return table;
+  }
+  static constexpr const char* kDropout = "_dropout";
+};
 
 TEST_P(EveryMethod, GivesTheSameBitsForAnyNumberOfThreadsAndEveryRepetition) {
   const TempFolder folder;
   for (const int threads : {1, 2, 3}) {
-    ConfigTable table = tiny_settings(GetParam());
+    ConfigTable table = settings(GetParam());
     add_assignment(table, "threads=" + std::to_string(threads));
     (void)train_tiny(folder / std::to_string(threads), table);
   }
-  (void)train_tiny(folder / "again", tiny_settings(GetParam()));
+  (void)train_tiny(folder / "again", settings(GetParam()));
   expect_same_outcome(folder / "1", folder / "2");
   expect_same_outcome(folder / "1", folder / "3");
   expect_same_outcome(folder / "1", folder / "again");
@@ -59,7 +72,7 @@ TEST_P(EveryMethod, GivesTheSameBitsForAnyNumberOfThreadsAndEveryRepetition) {
 
 TEST_P(EveryMethod, RepeatsARunFromItsConfigFile) {
   const TempFolder folder;
-  (void)train_tiny(folder / "first", tiny_settings(GetParam()));
+  (void)train_tiny(folder / "first", settings(GetParam()));
   ConfigTable table;
   add_toml_file(table, folder / "first" / "config.toml");
   (void)train_tiny(folder / "second", table);
@@ -70,10 +83,10 @@ TEST_P(EveryMethod, RepeatsARunFromItsConfigFile) {
 
 TEST_P(EveryMethod, EndsTheSameAfterAStopAndResumeAtEveryRound) {
   const TempFolder folder;
-  const TrainingOutcome whole = train_tiny(folder / "whole", tiny_settings(GetParam()));
+  const TrainingOutcome whole = train_tiny(folder / "whole", settings(GetParam()));
   for (Round stop = 1; stop < whole.result.num_rounds; ++stop) {
     const fs::path path = folder / ("stop" + std::to_string(stop));
-    ConfigTable table = tiny_settings(GetParam());
+    ConfigTable table = settings(GetParam());
     int rounds = 0;
     const TrainingHooks hooks{.on_info = {},
                               .on_warning = {},
@@ -98,11 +111,35 @@ TEST_P(EveryMethod, EndsTheSameAfterAStopAndResumeAtEveryRound) {
 }
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& method : methods::all_methods()) names.push_back(method.name);
+  for (const auto& method : methods::all_methods()) {
+    names.push_back(method.name);
+    names.push_back(method.name + "_dropout");
+  }
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(method_names()),
                          [](const auto& method) { return method.param; });
+
+TEST(Dropout, IsInTheRecordOfTheRoundsAndNobodyIsLeftOutOfTheOutcome) {
+  const TempFolder folder;
+  for (const auto& method : methods::all_methods()) {
+    SCOPED_TRACE(method.name);
+    ConfigTable table = tiny_settings(method.name);
+    const auto whole = train_tiny(folder / (method.name + "_whole"), table);
+    add_assignment(table, "federation.dropout=0.3");
+    const auto outcome = train_tiny(folder / method.name, table);
+    const RunFolder run = RunFolder::open(folder / method.name);
+    std::set<std::vector<Index>> absent;
+    for (const auto& report : run.read_rounds()) absent.insert(report.absent);
+    EXPECT_GT(absent.size(), 1U) << "others in other rounds";
+    EXPECT_NE(*absent.rbegin(), std::vector<Index>());
+    EXPECT_LT(outcome.result.bytes_up, whole.result.bytes_up);
+    const StoredModel model(run.model());
+    for (Index user = 0; user < whole.result.num_users; ++user) {
+      EXPECT_TRUE(model.has_model(user_id(user))) << user;
+    }
+  }
+}
 
 // Runs `action` in a process of its own and kills it after a while, unless it has ended by then.
 template <class Action>
