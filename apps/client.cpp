@@ -14,7 +14,6 @@
 #include "apps/time_slices.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/memory.hpp"
-#include "fedhur/experiment/site_run.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 
 namespace fedhur::apps {
@@ -22,21 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using experiment::SiteRun;
 using transport::Severity;
-
-fs::path items_file(const ClientFlags& flags) { return fs::path(flags.state) / "items.tsv"; }
-
-// What the site has from an earlier connection; nothing if it has none.
-std::optional<std::string> known_items(const ClientFlags& flags) {
-  if (!fs::exists(items_file(flags))) return std::nullopt;
-  return read_text_file(items_file(flags));
-}
-
-experiment::FederationTerms terms_of(const transport::Welcome& welcome, const ClientFlags& flags) {
-  return {.run_id = welcome.run_id,
-          .settings = welcome.configuration,
-          .catalogue = catalogue_of(welcome, known_items(flags)).value_or(""),
-          .num_clients = welcome.num_clients};
-}
 
 int leave(const SiteRun& site, const ClientFlags& flags, RunLog& log, bool is_finished) {
   const bool has_model = site.write_model();
@@ -62,7 +46,8 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
   std::unique_ptr<SiteRun> site;
   std::string run_id;
   for (;;) {
-    transport::HubConnection carrier(connection_config(flags, known_items(flags)), tell);
+    transport::HubConnection carrier(connection_config(flags, SiteRun::known_items(flags.state)),
+                                     tell);
     const auto welcome = carrier.connect(was_interrupted);
     if (!welcome) {
       if (site) return leave(*site, flags, log, false);
@@ -70,8 +55,7 @@ int work(const ClientFlags& flags, RunLog& log, const transport::NetworkLog& tel
       throw TransportError(fmt::format("the run of {} is over", flags.server));
     }
     if (!site) {
-      site = std::make_unique<SiteRun>(hosting_config(flags, welcome->clients),
-                                       terms_of(*welcome, flags));
+      site = std::make_unique<SiteRun>(site_config(flags), *welcome);
       run_id = welcome->run_id;
       log.info(site->describe());
       if (site->skipped_rows() > 0) {

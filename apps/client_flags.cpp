@@ -57,16 +57,8 @@ transport::HubConnectionConfig connection_config(const ClientFlags& flags,
   return config;
 }
 
-std::optional<std::string> catalogue_of(const transport::Welcome& welcome,
-                                        std::optional<std::string> known) {
-  if (!welcome.catalogue) return known;
-  const auto& bytes = *welcome.catalogue;
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());  // NOLINT: text
-}
-
-experiment::HostingConfig hosting_config(const ClientFlags& flags, std::vector<ClientId> clients) {
+experiment::SiteConfig site_config(const ClientFlags& flags) {
   return {.folder = flags.state,
-          .clients = std::move(clients),
           .own = flags.settings.to_table(),
           .has_whole_data = flags.has_whole_data,
           .skips_unknown_items = flags.skips_unknown_items};

@@ -7,7 +7,7 @@
 #include "apps/common_flags.hpp"
 #include "apps/log_format.hpp"
 #include "apps/network_flags.hpp"
-#include "fedhur/experiment/hosted_data.hpp"
+#include "fedhur/experiment/site_run.hpp"
 #include "fedhur/transport/grpc/hub_connection.hpp"
 
 namespace fedhur::apps {
@@ -31,9 +31,5 @@ void check_patience(const ClientFlags& flags);
 // together.
 [[nodiscard]] transport::HubConnectionConfig connection_config(
     const ClientFlags& flags, const std::optional<std::string>& catalogue);
-// What the server has sent, or else what the site has.
-[[nodiscard]] std::optional<std::string> catalogue_of(const transport::Welcome& welcome,
-                                                      std::optional<std::string> known);
-[[nodiscard]] experiment::HostingConfig hosting_config(const ClientFlags& flags,
-                                                       std::vector<ClientId> clients);
+[[nodiscard]] experiment::SiteConfig site_config(const ClientFlags& flags);
 }  // namespace fedhur::apps

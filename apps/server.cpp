@@ -15,7 +15,6 @@
 #include "apps/text.hpp"
 #include "apps/time_slices.hpp"
 #include "apps/training_display.hpp"
-#include "fedhur/base/hash.hpp"
 #include "fedhur/base/memory.hpp"
 #include "fedhur/experiment/server_run.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
@@ -30,16 +29,9 @@ using transport::Severity;
 
 transport::GrpcServerConfig carrier_config(const ServerRun& server, const ServerFlags& flags,
                                            const transport::Security& security) {
-  const auto bytes = std::as_bytes(std::span(server.catalogue()));
   return {.listen = listening_address(flags),
           .security = security,
-          .welcome = {.run_id = server.run_id(),
-                      .configuration = server.settings(),
-                      .num_clients = server.config().federation->clients,
-                      .clients = {},
-                      .catalogue_sha256 = sha256_hex(bytes),
-                      .catalogue = std::make_shared<const std::vector<std::byte>>(bytes.begin(),
-                                                                                  bytes.end())},
+          .welcome = server.welcome(),
           .largest_reply = server.largest_reply()};
 }
 

@@ -18,10 +18,10 @@ using experiment::DataConfig;
 // wrong.
 DataConfig read_site_settings(const ClientFlags& flags, const KnownTerms& terms,
                               ConfigTable& table) {
-  const experiment::HostingConfig hosting = hosting_config(flags, terms.clients);
-  table = hosting.own;
+  const experiment::SiteConfig site = site_config(flags);
+  table = site.own;
   if (!terms.settings) return experiment::read_data_config(table);
-  table = experiment::merge_settings(hosting, *terms.settings, terms.num_clients);
+  table = experiment::merge_settings(site, *terms.settings, terms.num_clients);
   return experiment::read_experiment_config(table).data;
 }
 

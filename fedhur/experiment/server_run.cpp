@@ -33,13 +33,12 @@ ExperimentConfig read_server_config(ConfigTable& table, const RunFolder& folder)
   return config;
 }
 
-data::Dataset dataset_of(const std::string& catalogue, const std::string& items) {
-  const data::Catalogue parsed = data::parse_catalogue(catalogue, items);
+data::Dataset dataset_of(const data::Catalogue& catalogue, const std::string& items) {
   data::Dataset dataset;
   dataset.name = fs::path(items).stem().string();
-  dataset.item_names = parsed.names;
-  dataset.item_titles = parsed.titles;
-  dataset.sha256 = sha256_of(catalogue);
+  dataset.item_names = catalogue.names;
+  dataset.item_titles = catalogue.titles;
+  dataset.sha256 = sha256_of(data::to_text(catalogue));
   return dataset;
 }
 }  // namespace
@@ -48,23 +47,28 @@ ServerRun::ServerRun(ConfigTable table, const RunFolder& folder, transport::Netw
                      const TrainingHooks& hooks)
     : folder_(folder),
       config_(read_server_config(table, folder)),
-      catalogue_(data::to_text(data::load_catalogue(config_.federation->items))),
-      dataset_(dataset_of(catalogue_, config_.federation->items)),
-      train_counts_(dataset_.item_names.size()),
       executor_(make_executor(config_.threads)) {
-  settings_ = settings_for_sites(table);
   const FederationConfig& federation = *config_.federation;
+  const data::Catalogue catalogue = data::load_catalogue(federation.items);
+  const std::string text = data::to_text(catalogue);
+  dataset_ = dataset_of(catalogue, federation.items);
+  train_counts_.resize(dataset_.item_names.size());
+  welcome_ = {.run_id = {},
+              .configuration = settings_for_sites(table),
+              .num_clients = federation.clients,
+              .catalogue_sha256 = dataset_.sha256,
+              .catalogue = transport::copy_of(std::as_bytes(std::span(text)))};
   server_ = make_server(config_, federation.clients, dataset_.num_items(), executor_);
   if (RunFolder::is_run(folder.path())) {
     check_same_data(folder.manifest(), dataset_);
-    run_id_ = read_text_file(folder.run_id());
+    welcome_.run_id = read_text_file(folder.run_id());
     progress_ = restore_checkpoint(folder.checkpoints(), *server_, party_).value_or(Progress{});
     inform(hooks, fmt::format("going on with round {}", progress_.next_round + 1));
   } else {
     table.set("federation.items", fs::absolute(federation.items).lexically_normal().string(),
               "the run");
     (void)read_experiment_config(table);
-    run_id_ = make_run_id(folder, settings_);
+    welcome_.run_id = make_run_id(folder, welcome_.configuration);
   }
   toml_ = to_toml(table);
   journal_ = std::make_unique<transport::ReplyJournal>(folder.replies());
@@ -94,7 +98,7 @@ void ServerRun::save(const Progress& progress) {
 
 // With its config.toml a run has begun; until then nothing is left behind by a mistake.
 void ServerRun::begin() {
-  write_file_atomically(folder_.run_id(), run_id_);
+  write_file_atomically(folder_.run_id(), welcome_.run_id);
   begin_sitting(folder_.manifest(),
                 {.method = config_.method,
                  .seed = config_.seed,
@@ -112,7 +116,7 @@ TrainingOutcome ServerRun::run(const TrainingHooks& hooks) {
                             dataset_.num_items(), config_.method, config_.federation->clients,
                             config_.federation->quorum > 0 ? config_.federation->quorum
                                                            : config_.federation->clients,
-                            run_id_));
+                            welcome_.run_id));
   if (!hub_->wait_for_clients(hooks.should_stop)) {
     end_sitting(folder_.manifest(), progress_.next_round);
     return {.was_interrupted = true, .result = {}};

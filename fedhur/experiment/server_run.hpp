@@ -19,10 +19,8 @@ class ServerRun {
 
   [[nodiscard]] transport::Hub& hub() { return *hub_; }
   [[nodiscard]] const ExperimentConfig& config() const { return config_; }
-  // What sites are told when they connect.
-  [[nodiscard]] const std::string& run_id() const { return run_id_; }
-  [[nodiscard]] const std::string& settings() const { return settings_; }
-  [[nodiscard]] const std::string& catalogue() const { return catalogue_; }
+  // What sites are told when they connect, but for the clients that each may speak for.
+  [[nodiscard]] const transport::Welcome& welcome() const { return welcome_; }
   // No honest reply is larger.
   [[nodiscard]] std::size_t largest_reply() const;
 
@@ -36,10 +34,8 @@ class ServerRun {
 
   RunFolder folder_;
   ExperimentConfig config_;
-  std::string run_id_;
-  std::string settings_;
-  std::string toml_;  // all of them, for the run folder
-  std::string catalogue_;
+  transport::Welcome welcome_;
+  std::string toml_;       // all settings, for the run folder
   data::Dataset dataset_;  // items, no rows
   std::vector<Index> train_counts_;
   Executor executor_;

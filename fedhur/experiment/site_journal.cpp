@@ -32,8 +32,7 @@ Task read_task(const std::vector<std::byte>& record) {
   for (std::uint32_t i = 0; i < count; ++i) {
     task.clients.push_back(static_cast<ClientId>(reader.get<std::uint32_t>()));
   }
-  const auto message = reader.take(reader.remaining());
-  task.message = std::make_shared<const std::vector<std::byte>>(message.begin(), message.end());
+  task.message = transport::copy_of(reader.take(reader.remaining()));
   return task;
 }
 }  // namespace

@@ -6,30 +6,119 @@
 #include <nlohmann/json.hpp>
 
 #include "fedhur/base/file.hpp"
+#include "fedhur/data/catalogue.hpp"
+#include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/experiment/stored_model.hpp"
 #include "fedhur/pki/client_ranges.hpp"
 
 namespace fedhur::experiment {
 namespace fs = std::filesystem;
 namespace {
+using transport::Welcome;
 using Json = nlohmann::ordered_json;
 
 fs::path identity_file(const fs::path& folder) { return folder / "site.json"; }
+fs::path items_file(const fs::path& folder) { return folder / "items.tsv"; }
 fs::path state_folder(const fs::path& folder) { return folder / "state"; }
 
-ExperimentConfig read_site_config(const HostingConfig& config, const FederationTerms& terms) {
-  ConfigTable table = merge_settings(config, terms.settings, terms.num_clients);
+ExperimentConfig read_site_config(const SiteConfig& config, const Welcome& welcome) {
+  ConfigTable table = merge_settings(config, welcome.configuration, welcome.num_clients);
   return read_experiment_config(table);
 }
 
-void check_identity(const HostingConfig& config, const FederationTerms& terms) {
+struct SiteData {
+  data::Dataset dataset;                  // its users are those of `clients`; no rows
+  std::vector<data::ClientData> clients;  // in the order of their ids
+};
+
+// Only the users of these clients, numbered anew.
+SiteData select_clients(data::Dataset dataset, std::vector<data::ClientData> all,
+                        const std::vector<ClientId>& ids) {
+  SiteData site;
+  std::vector<std::string> names;
+  std::vector<std::pair<UserId, UserId*>> users;
+  for (const ClientId id : ids) {
+    site.clients.push_back(std::move(all[static_cast<std::size_t>(id)]));
+  }
+  for (data::ClientData& client : site.clients) {
+    for (UserId& user : client.users) users.emplace_back(user, &user);
+  }
+  std::ranges::sort(users, {}, [](const auto& user) { return user.first; });
+  for (const auto& [before, user] : users) {
+    *user = user_id(static_cast<Index>(names.size()));
+    names.push_back(dataset.user_names[static_cast<std::size_t>(before)]);
+  }
+  dataset.user_names = std::move(names);
+  dataset.interactions.clear();  // the clients have them
+  dataset.parts.clear();
+  dataset.user_clients.clear();
+  site.dataset = std::move(dataset);
+  return site;
+}
+
+SiteData take_share(const SiteConfig& config, const ExperimentConfig& experiment,
+                    const data::Catalogue& catalogue, const Welcome& welcome) {
+  // The server's settings name a split even where it has none in mind; what the file says of its
+  // rows yields to the site's own settings alone, as in `fedhur train`.
+  ConfigTable own = config.own;
+  PreparedData prepared = prepare_data(experiment.data, experiment.seed, own);
+  if (prepared.dataset.item_names != catalogue.names) {
+    throw DataError(fmt::format(
+        "{} has other items than the federation's catalogue: 'fedhur data items' makes one of it",
+        prepared.dataset.name));
+  }
+  prepared.dataset.item_titles = catalogue.titles;
+  auto all = data::distribute(prepared.dataset, prepared.parts, prepared.user_clients);
+  if (static_cast<Index>(all.size()) != welcome.num_clients) {
+    throw ConfigError(fmt::format(
+        "the data are divided among {} clients, the federation has {}: set clients.count",
+        all.size(), welcome.num_clients));
+  }
+  return select_clients(std::move(prepared.dataset), std::move(all), welcome.clients);
+}
+
+// Whose users these are: as the file says, or runs of users in their order.
+std::vector<ClientId> assign_users(const data::Dataset& dataset, const std::vector<ClientId>& ids) {
+  if (!dataset.user_clients.empty()) {
+    for (const ClientId client : dataset.user_clients) {
+      if (std::ranges::find(ids, client) != ids.end()) continue;
+      throw DataError(fmt::format("{} has users of client {}, which this site does not host",
+                                  dataset.name, index_of(client)));
+    }
+    return dataset.user_clients;
+  }
+  auto owners = data::partition(
+      dataset, {.kind = data::PartitionKind::blocks, .num_clients = static_cast<Index>(ids.size())},
+      Rng(0));
+  for (ClientId& owner : owners) owner = ids[static_cast<std::size_t>(owner)];
+  return owners;
+}
+
+SiteData take_own(const SiteConfig& config, const ExperimentConfig& experiment,
+                  const data::Catalogue& catalogue, const Welcome& welcome) {
+  data::Dataset dataset =
+      data::renumber(load_dataset(experiment.data), catalogue, config.skips_unknown_items);
+  data::SplitConfig split = experiment.data.split;
+  if (!dataset.parts.empty()) split.kind = data::SplitKind::given;
+  // Other sites draw from the same seed; the first client makes this draw the site's own.
+  const Rng rng = Rng(experiment.seed).stream(Draw::site_split, welcome.clients.front());
+  const auto parts = data::split(dataset, split, rng);
+  const auto owners = assign_users(dataset, welcome.clients);
+  auto all = data::distribute(dataset, parts, owners);
+  // Hosted clients without a user are empty.
+  all.resize(static_cast<std::size_t>(welcome.num_clients));
+  return select_clients(std::move(dataset), std::move(all), welcome.clients);
+}
+
+void check_identity(const SiteConfig& config, const Welcome& welcome,
+                    const std::string& catalogue) {
   const fs::path path = identity_file(config.folder);
   std::vector<Index> clients;
-  for (const ClientId client : config.clients) clients.push_back(index_of(client));
-  const Json identity = {{"run", terms.run_id}, {"clients", clients}};
+  for (const ClientId client : welcome.clients) clients.push_back(index_of(client));
+  const Json identity = {{"run", welcome.run_id}, {"clients", clients}};
   if (!fs::exists(path)) {
-    write_file_atomically(config.folder / "items.tsv", terms.catalogue);
-    write_file_atomically(config.folder / "settings.toml", terms.settings);
+    write_file_atomically(items_file(config.folder), catalogue);
+    write_file_atomically(config.folder / "settings.toml", welcome.configuration);
     write_file_atomically(path, identity.dump() + "\n");
     return;
   }
@@ -44,13 +133,23 @@ void check_identity(const HostingConfig& config, const FederationTerms& terms) {
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{}: {}", path.string(), error.what()));
   }
-  if (known_run != terms.run_id || known_clients != config.clients) {
+  if (known_run != welcome.run_id || known_clients != welcome.clients) {
     throw ConfigError(fmt::format("{} holds {} of run {}, not {} of run {}: choose another --state",
                                   config.folder.string(), describe_clients(known_clients),
-                                  known_run, describe_clients(config.clients), terms.run_id));
+                                  known_run, describe_clients(welcome.clients), welcome.run_id));
   }
 }
 }  // namespace
+
+ConfigTable merge_settings(const SiteConfig& config, const std::string& settings,
+                           Index num_clients) {
+  ConfigTable table = config.own;
+  add_toml_text(table, settings, "the server's settings");
+  if (config.has_whole_data && num_clients > 0 && !table.contains("clients.count")) {
+    table.set("clients.count", static_cast<std::int64_t>(num_clients), "the server");
+  }
+  return table;
+}
 
 std::string describe_clients(const std::vector<ClientId>& clients) {
   std::vector<pki::ClientRange> ranges;
@@ -58,19 +157,22 @@ std::string describe_clients(const std::vector<ClientId>& clients) {
   return fmt::format("client{} {}", clients.size() == 1 ? "" : "s", pki::to_text(ranges));
 }
 
-SiteRun::SiteRun(const HostingConfig& config, const FederationTerms& terms)
+SiteRun::SiteRun(const SiteConfig& config, const Welcome& welcome)
     : folder_(config.folder),
-      config_(read_site_config(config, terms)),
+      config_(read_site_config(config, welcome)),
       executor_(make_executor(config_.threads)) {
-  expects(!config.clients.empty() && std::ranges::is_sorted(config.clients),
+  expects(!welcome.clients.empty() && std::ranges::is_sorted(welcome.clients),
           "a site hosts clients, in order");
-  const data::Catalogue catalogue = data::parse_catalogue(terms.catalogue, "the catalogue");
+  const std::string text = catalogue_of(welcome, known_items(folder_)).value_or("");
+  const data::Catalogue catalogue = data::parse_catalogue(text, "the catalogue");
   make_private_folder(folder_);
   make_private_folder(state_folder(folder_));
-  HostedData own = load_hosted_data(config, config_, catalogue, terms.num_clients);
-  check_identity(config, terms);  // after the data: a mistake in those leaves nothing behind
+  SiteData own = config.has_whole_data ? take_share(config, config_, catalogue, welcome)
+                                       : take_own(config, config_, catalogue, welcome);
+  check_identity(config, welcome,
+                 text);  // after the data: a mistake in those leaves nothing behind
   dataset_ = std::move(own.dataset);
-  party_ = Party(config_, std::move(own.clients), dataset_.num_items(), executor_, config.clients);
+  party_ = Party(config_, std::move(own.clients), dataset_.num_items(), executor_, welcome.clients);
   journal_ = std::make_unique<SiteJournal>(state_folder(folder_), party_);
   std::vector<transport::HostedClient> hosted;
   for (std::size_t i = 0; i < party_.size(); ++i) {
@@ -101,6 +203,11 @@ std::vector<ClientId> SiteRun::clients_without_model() const {
     if (!party_[i].best_model()) clients.push_back(party_.ids()[i]);
   }
   return clients;
+}
+
+std::optional<std::string> SiteRun::known_items(const fs::path& folder) {
+  if (!fs::exists(items_file(folder))) return std::nullopt;
+  return read_text_file(items_file(folder));
 }
 
 bool SiteRun::is_site(const fs::path& folder) {

@@ -3,29 +3,37 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "fedhur/base/parallel.hpp"
-#include "fedhur/experiment/hosted_data.hpp"
 #include "fedhur/experiment/site_journal.hpp"
 
 namespace fedhur::experiment {
-// What the server says about its run.
-struct FederationTerms {
-  std::string run_id;
-  std::string settings;   // TOML
-  std::string catalogue;  // text of it
-  Index num_clients = 0;  // of the whole federation
+// What a site decides for itself.
+struct SiteConfig {
+  std::filesystem::path folder;  // private: states and the model stay here
+  ConfigTable own;               // data.*, synthetic.* and, for whole data, clients.*; threads
+  // The data are those of all clients, divided as `fedhur train` divides them; the site takes what
+  // its clients would have. Otherwise all users of the data are the site's.
+  bool has_whole_data = false;
+  bool skips_unknown_items = false;  // rows with items outside the catalogue
 };
+
+// The site's own settings with the server's (TOML) on top. `num_clients` of the federation is the
+// default of clients.count where the data are whole; 0 if nobody has said.
+[[nodiscard]] ConfigTable merge_settings(const SiteConfig& config, const std::string& settings,
+                                         Index num_clients);
 
 // "client 3" or "clients 0-2,5".
 [[nodiscard]] std::string describe_clients(const std::vector<ClientId>& clients);
 
 class SiteRun {
  public:
-  // Goes on with what is in the folder. ConfigError if that is of another run.
-  SiteRun(const HostingConfig& config, const FederationTerms& terms);
+  // Hosts the clients of the server's welcome, and goes on with what is in the folder. ConfigError
+  // if that is of another run, DataError if the data do not fit the catalogue or the clients.
+  SiteRun(const SiteConfig& config, const transport::Welcome& welcome);
 
   [[nodiscard]] transport::Site& site() { return *site_; }
   [[nodiscard]] std::string describe() const;  // one line, for people
@@ -36,7 +44,9 @@ class SiteRun {
   // Those that have missed every "keep" so far.
   [[nodiscard]] std::vector<ClientId> clients_without_model() const;
 
-  // Whether the folder is a site's, and the run that it takes part in.
+  // The catalogue that a site's folder has from an earlier connection, if any.
+  [[nodiscard]] static std::optional<std::string> known_items(const std::filesystem::path& folder);
+  // Whether the folder is a site's.
   [[nodiscard]] static bool is_site(const std::filesystem::path& folder);
 
  private:

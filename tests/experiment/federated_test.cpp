@@ -53,11 +53,16 @@ Divided divide(const ConfigTable& whole, const fs::path& items) {
   return divided;
 }
 
-FederationTerms terms_of(const ServerRun& server) {
-  return {.run_id = server.run_id(),
-          .settings = server.settings(),
-          .catalogue = server.catalogue(),
-          .num_clients = kNumClients};
+// What a site of the test is, and whom it hosts.
+struct Hosting {
+  SiteConfig config;
+  std::vector<ClientId> clients;
+};
+
+transport::Welcome welcome_of(const ServerRun& server, const std::vector<ClientId>& clients) {
+  transport::Welcome welcome = server.welcome();
+  welcome.clients = clients;
+  return welcome;
 }
 
 // One site and the thread that works for it.
@@ -66,9 +71,10 @@ class Plugged {
   // `most_tasks` ends it in the middle of things, as a crash would. What `loses` is true of never
   // reaches that client.
   using Loses = std::function<bool(const std::string& kind, ClientId client)>;
-  Plugged(const HostingConfig& config, ServerRun& server, int most_tasks = 1 << 30,
+  Plugged(const Hosting& hosting, ServerRun& server, int most_tasks = 1 << 30,
           const Loses& loses = {})
-      : site_(std::make_unique<SiteRun>(config, terms_of(server))), hub_(&server.hub()) {
+      : site_(std::make_unique<SiteRun>(hosting.config, welcome_of(server, hosting.clients))),
+        hub_(&server.hub()) {
     thread_ = std::jthread([this, most_tasks, loses](const std::stop_token& stop) {
       const Hub::Session session = hub_->connect("a site", site_->site().progress());
       int num_tasks = 0;
@@ -147,11 +153,9 @@ class Federated : public testing::TestWithParam<std::string> {
     (void)tests::train_tiny(folder_ / "simulated", tiny_settings(GetParam()));
     divided_ = divide(tiny_settings(GetParam()), folder_ / "items.tsv");
   }
-  [[nodiscard]] HostingConfig site(const std::string& name, Index first, Index last) const {
-    return {.folder = folder_ / name,
-            .clients = client_range(first, last),
-            .own = divided_.site,
-            .has_whole_data = true};
+  [[nodiscard]] Hosting site(const std::string& name, Index first, Index last) const {
+    return {.config = {.folder = folder_ / name, .own = divided_.site, .has_whole_data = true},
+            .clients = client_range(first, last)};
   }
   [[nodiscard]] RunFolder simulated() const { return RunFolder::open(folder_ / "simulated"); }
   [[nodiscard]] RunFolder federated() const { return RunFolder::open(folder_ / "server"); }
@@ -282,7 +286,8 @@ TEST_P(Federated, AClientThatMissedEveryKeepLeavesTheModelsOfTheOthers) {
 
 TEST_P(Federated, ASiteWithoutAnyModelWritesNone) {
   auto server = start_server(divided_.server, folder_ / "server");
-  const SiteRun idle(site("site", 0, 1), terms_of(*server));
+  const Hosting hosting = site("site", 0, 1);
+  const SiteRun idle(hosting.config, welcome_of(*server, hosting.clients));
   EXPECT_FALSE(idle.write_model());
   EXPECT_EQ(idle.clients_without_model(), client_range(0, 1));
   EXPECT_FALSE(fs::exists(folder_ / "site" / "model"));
@@ -317,10 +322,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, FederatedPrivacy, kMethods, name_of_method);
 
 TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
   auto server = start_server(divided_.server, folder_ / "server");
-  Plugged all({.folder = folder_ / "site",
-               .clients = client_range(0, kNumClients - 1),
-               .own = divided_.site,
-               .has_whole_data = true},
+  Plugged all({.config = {.folder = folder_ / "site", .own = divided_.site, .has_whole_data = true},
+               .clients = client_range(0, kNumClients - 1)},
               *server);
   tests::PrivatePatterns secrets;
   std::vector<std::map<std::string, std::vector<std::byte>>> moments;
@@ -378,10 +381,8 @@ TEST_P(FederatedPrivacy, TheServersFilesNeverHoldUsersVectorsOrInteractions) {
 
 TEST_P(FederatedPrivacy, TheSearchFindsWhatIsSentOrWrittenByMistake) {
   auto server = start_server(divided_.server, folder_ / "server");
-  Plugged all({.folder = folder_ / "site",
-               .clients = client_range(0, kNumClients - 1),
-               .own = divided_.site,
-               .has_whole_data = true},
+  Plugged all({.config = {.folder = folder_ / "site", .own = divided_.site, .has_whole_data = true},
+               .clients = client_range(0, kNumClients - 1)},
               *server);
   (void)server->run({});
   ASSERT_TRUE(all.site().write_model());
@@ -422,40 +423,42 @@ TEST(SiteRun, TakesItsOwnFileAndTheServersItems) {
   write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,b\nx,c\ny,c\ny,a\nz,b\nz,a\n");
   ConfigTable own;
   own.set("data.path", (folder / "mine.csv").string(), "the test");
-  HostingConfig config{.folder = folder / "site", .clients = client_range(4, 4), .own = own};
-  const FederationTerms terms{.run_id = "r",
-                              .settings = "method = \"fedmf\"\nsplit.kind = \"user\"\n",
-                              .catalogue = read_text_file(folder / "items.tsv"),
-                              .num_clients = 5};
+  SiteConfig config{.folder = folder / "site", .own = own};
+  const transport::Welcome welcome{.run_id = "r",
+                                   .configuration = "method = \"fedmf\"\nsplit.kind = \"user\"\n",
+                                   .num_clients = 5,
+                                   .clients = client_range(4, 4),
+                                   .catalogue = transport::share(read_file(folder / "items.tsv"))};
   {
-    const SiteRun site(config, terms);
+    const SiteRun site(config, welcome);
     EXPECT_NE(site.describe().find("3 users"), std::string::npos) << site.describe();
     EXPECT_EQ(fs::status(folder / "site").permissions() & fs::perms::others_all, fs::perms::none);
     EXPECT_TRUE(SiteRun::is_site(folder / "site"));
   }
-  FederationTerms other = terms;
+  transport::Welcome other = welcome;
   other.run_id = "another";
   EXPECT_THROW(SiteRun(config, other), ConfigError) << "the folder is of another run";
   write_file_atomically(folder / "mine.csv", "user,item\nx,a\nx,unheard-of\n");
   config.folder = folder / "new";
   try {
-    const SiteRun site(config, terms);
+    const SiteRun site(config, welcome);
     FAIL() << "an item that the federation does not know";
   } catch (const DataError& error) {
     EXPECT_NE(std::string(error.what()).find("unheard-of"), std::string::npos) << error.what();
   }
   EXPECT_FALSE(SiteRun::is_site(folder / "new"));
   config.skips_unknown_items = true;
-  EXPECT_EQ(SiteRun(config, terms).skipped_rows(), 1);
+  EXPECT_EQ(SiteRun(config, welcome).skipped_rows(), 1);
 }
 
 TEST(ServerRun, TellsSitesNothingOfItsOwnMachine) {
   const TempFolder folder;
   const Divided divided = divide(tiny_settings("fedmf"), folder / "items.tsv");
   const auto server = start_server(divided.server, folder / "server");
-  EXPECT_EQ(server->settings().find("items"), std::string::npos) << server->settings();
-  EXPECT_EQ(server->settings().find(folder.path().string()), std::string::npos);
-  EXPECT_NE(server->settings().find("train.learning_rate"), std::string::npos);
+  const std::string& settings = server->welcome().configuration;
+  EXPECT_EQ(settings.find("items"), std::string::npos) << settings;
+  EXPECT_EQ(settings.find(folder.path().string()), std::string::npos);
+  EXPECT_NE(settings.find("train.learning_rate"), std::string::npos);
 }
 }  // namespace
 }  // namespace fedhur::experiment
