@@ -1,5 +1,5 @@
 // OpenSSL's objects as values that free themselves, and its failures as errors. Only sources of
-// this folder include it; other folders see PEM text.
+// this folder and the TLS probe include it; other folders see PEM text.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/bn.h>

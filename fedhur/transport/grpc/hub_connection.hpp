@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +33,6 @@ class HubConnection {
  public:
   // ConfigError for an address or files that cannot be used.
   HubConnection(HubConnectionConfig config, NetworkLog log);
-  ~HubConnection();
-  HubConnection(const HubConnection&) = delete;
-  HubConnection& operator=(const HubConnection&) = delete;
 
   // What the server has for this site, as soon as it can be reached; nothing if `should_stop` said
   // so, or the run is over. TransportError with the server's reason if it refuses the site.
@@ -48,7 +44,8 @@ class HubConnection {
   [[nodiscard]] std::optional<Farewell> serve(Site& site, const ShouldStop& should_stop);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  HubConnectionConfig config_;
+  NetworkLog log_;
+  std::string run_id_;  // after connect()
 };
 }  // namespace fedhur::transport

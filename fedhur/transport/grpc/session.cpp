@@ -20,22 +20,6 @@ ProtocolError unexpected(const char* expected) {
 }
 }  // namespace
 
-Checksum::Digest Digests::of(const Bytes& bytes) {
-  std::shared_ptr<Entry> entry;
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [](const auto& it) { return it.second->bytes.expired(); });
-    auto& found = entries_[bytes.get()];
-    if (!found) {
-      found = std::make_shared<Entry>();
-      found->bytes = bytes;
-    }
-    entry = found;
-  }
-  std::call_once(entry->once, [&] { entry->digest = checksum_of(*bytes); });
-  return entry->digest;
-}
-
 Session::Session(SessionHost& host, ::grpc::ServerContext& context, Stream& stream)
     : host_(host),
       context_(context),
@@ -71,34 +55,6 @@ Status Session::run() {
   return status;
 }
 
-// While it lives, the hub knows the session and a thread writes what the hub has for it.
-class Session::Connected {
- public:
-  Connected(Session& session, const std::vector<ClientProgress>& clients)
-      : session_(session), id_(session.host_.hub.connect(session.peer_.name, clients)) {
-    try {
-      writer_ = std::thread([this] { session_.write_tasks(id_); });
-    } catch (...) {
-      session_.host_.hub.disconnect(id_);
-      throw;
-    }
-  }
-  ~Connected() {
-    session_.is_leaving_ = true;
-    session_.end_within(kLeavingTime);  // a peer that does not read would hold the writer up
-    session_.host_.hub.disconnect(id_);
-    writer_.join();
-  }
-  Connected(const Connected&) = delete;
-  Connected& operator=(const Connected&) = delete;
-  [[nodiscard]] Hub::Session id() const { return id_; }
-
- private:
-  Session& session_;
-  Hub::Session id_;
-  std::thread writer_;
-};
-
 void Session::converse() {
   peer_ = host_.gatekeeper.identify(peer_.name, *context_.auth_context());
   v1::FromSite frame;
@@ -118,8 +74,19 @@ void Session::converse() {
   if (!stream_.Read(&frame)) return;  // it only wanted to know
   const std::vector<ClientProgress> progress = read_ready(granted, frame);
   for (const ClientProgress& client : progress) hosted_.insert(client.client);
-  const Connected connected(*this, progress);
-  read_frames(connected.id());
+  const Hub::Session id = host_.hub.connect(peer_.name, progress);
+  std::jthread writer;
+  struct Leaving {
+    Session& session;
+    Hub::Session id;
+    ~Leaving() {
+      session.is_leaving_ = true;
+      session.end_within(kLeavingTime);  // a peer that does not read would hold the writer up
+      session.host_.hub.disconnect(id);
+    }
+  } const leaving{*this, id};
+  writer = std::jthread([this, id] { write_tasks(id); });
+  read_frames(id);
 }
 
 bool Session::welcome(const v1::Hello& hello, const std::vector<ClientId>& clients) {
@@ -139,7 +106,7 @@ bool Session::welcome(const v1::Hello& hello, const std::vector<ClientId>& clien
   if (!stream_.Write(frame)) return false;
   if (!is_wanted || is_small) return true;
   frame.mutable_chunk()->set_sequence(0);
-  return send(frame, content.catalogue);
+  return send(frame, Splitter(*content.catalogue));
 }
 
 bool Session::say_farewell() {
@@ -213,7 +180,7 @@ void Session::take(Hub::Session id, const v1::Chunk& chunk) {
     try {
       auto message = partial.assembler.add(piece_of(chunk));
       if (!message) return;
-      reply.message = std::make_shared<const std::vector<std::byte>>(std::move(*message));
+      reply.message = share(std::move(*message));
     } catch (const ProtocolError& error) {
       throw ProtocolError(fmt::format("client {}: {}", index_of(client), error.what()));
     }
@@ -234,7 +201,8 @@ void Session::write_tasks(Hub::Session id) {
         frame.mutable_chunk()->set_after(task->after);
         frame.mutable_chunk()->set_is_told(task->is_told);
         put_clients(task->clients, *frame.mutable_chunk()->mutable_clients());
-        if (!send(frame, task->message)) return;  // the reader will find out, too
+        if (!send(frame, Splitter(*task->message, task->digest)))
+          return;  // the reader will find out, too
         last_written = Clock::now();
       } else if (Clock::now() - last_written > kBeat) {
         frame.mutable_beat();
@@ -260,8 +228,7 @@ void Session::write_tasks(Hub::Session id) {
   context_.TryCancel();
 }
 
-bool Session::send(v1::FromServer& frame, const Bytes& bytes) {
-  Splitter pieces(*bytes, host_.digests.of(bytes));
+bool Session::send(v1::FromServer& frame, Splitter pieces) {
   while (const auto piece = pieces.next()) {
     put_piece(*piece, *frame.mutable_chunk());
     if (!stream_.Write(frame)) return false;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -16,21 +15,6 @@
 #include "fedhur/transport/network/chunks.hpp"
 
 namespace fedhur::transport {
-// A broadcast goes to many sites: its digest is computed once.
-class Digests {
- public:
-  [[nodiscard]] Checksum::Digest of(const Bytes& bytes);
-
- private:
-  struct Entry {
-    std::weak_ptr<const std::vector<std::byte>> bytes;
-    std::once_flag once;
-    Checksum::Digest digest{};
-  };
-  std::mutex mutex_;
-  std::map<const void*, std::shared_ptr<Entry>> entries_;
-};
-
 // What all sessions of a server share.
 struct SessionHost {
   const GrpcServerConfig& config;
@@ -38,7 +22,6 @@ struct SessionHost {
   const Gatekeeper& gatekeeper;
   const NetworkLog& log;
   const std::atomic<bool>& is_finished;  // if the hub is closed: because all is done
-  Digests digests = {};
 };
 
 class Session {
@@ -53,7 +36,6 @@ class Session {
   void expire(Clock::time_point now);
 
  private:
-  class Connected;
   struct Partial {  // a reply that has not arrived completely
     Sequence sequence = 0;
     Assembler assembler;
@@ -68,7 +50,7 @@ class Session {
   void take(Hub::Session id, const v1::Chunk& chunk);
   void write_tasks(Hub::Session id);
   // As chunks that are otherwise like `frame`. False when the connection is over.
-  [[nodiscard]] bool send(v1::FromServer& frame, const Bytes& bytes);
+  [[nodiscard]] bool send(v1::FromServer& frame, Splitter pieces);
   // Until something must have arrived or been taken by the site.
   void expect_within(Clock::duration duration) { silent_until_ = Clock::now() + duration; }
   // Until all must be over; from now on nothing prolongs it.

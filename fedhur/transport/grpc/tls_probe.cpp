@@ -4,63 +4,32 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <poll.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string_view>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/pki/certificate.hpp"
+#include "fedhur/pki/pem.hpp"
 
 namespace fedhur::transport {
 namespace {
 using ProbeClock = std::chrono::steady_clock;
 using ProbeEnd = TlsProbe::End;
 
-template <auto release>
-struct FreeTls {
-  template <class T>
-  void operator()(T* object) const {
-    release(object);
-  }
-};
-using TlsContextPtr = std::unique_ptr<SSL_CTX, FreeTls<SSL_CTX_free>>;
-using TlsPtr = std::unique_ptr<SSL, FreeTls<SSL_free>>;
-using TlsBioPtr = std::unique_ptr<BIO, FreeTls<BIO_free>>;
-using TlsCertificatePtr = std::unique_ptr<X509, FreeTls<X509_free>>;
-using TlsKeyPtr = std::unique_ptr<EVP_PKEY, FreeTls<EVP_PKEY_free>>;
+using TlsContextPtr = pki::Owned<SSL_CTX, SSL_CTX_free>;
+using TlsPtr = pki::Owned<SSL, SSL_free>;
 
-void must_probe(bool is_done) {
-  if (!is_done) throw Error("OpenSSL could not prepare a TLS handshake");
-}
-
-TlsBioPtr open_pem(const std::string& pem) {
-  return TlsBioPtr(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-}
-
-std::string pem_of(X509* certificate) {
-  const TlsBioPtr text(BIO_new(BIO_s_mem()));
-  must_probe(text != nullptr && PEM_write_bio_X509(text.get(), certificate) == 1);
-  std::string pem(BIO_ctrl_pending(text.get()), '\0');
-  must_probe(BIO_read(text.get(), pem.data(), static_cast<int>(pem.size())) > 0);
-  return pem;
-}
+void must_probe(bool is_done) { pki::must(is_done, "prepare a TLS handshake"); }
 
 void show_certificate(SSL_CTX& context, const TlsTexts& texts) {
   if (texts.certificate.empty() || texts.key.empty()) return;
-  const TlsCertificatePtr certificate(
-      PEM_read_bio_X509(open_pem(texts.certificate).get(), nullptr, nullptr, nullptr));
-  // Keys with a passphrase were refused when the texts were read.
-  const TlsKeyPtr key(
-      PEM_read_bio_PrivateKey(open_pem(texts.key).get(), nullptr, nullptr, nullptr));
-  must_probe(certificate != nullptr && key != nullptr &&
-             SSL_CTX_use_certificate(&context, certificate.get()) == 1 &&
-             SSL_CTX_use_PrivateKey(&context, key.get()) == 1);
+  must_probe(SSL_CTX_use_certificate(&context, pki::parse_certificate(texts.certificate).get()) ==
+                 1 &&
+             SSL_CTX_use_PrivateKey(&context, pki::parse_key(texts.key).get()) == 1);
 }
 
 bool is_for_host(X509* certificate, const std::string& host) {
@@ -127,7 +96,7 @@ class Handshake {
   }
 
   void judge(X509* certificate) {
-    certificate_ = pem_of(certificate);
+    certificate_ = pki::to_pem(*certificate);
     fault_ = pki::find_fault(certificate_, ca_, pki::Purpose::server, current_time()).value_or("");
     if (!fault_.empty() || is_for_host(certificate, host_)) return;
     is_of_other_host_ = true;
@@ -208,8 +177,7 @@ TlsProbe probe_tls(int socket, const std::string& host, const TlsTexts& texts,
   if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) {
     throw Error("a socket that cannot be used");
   }
-  TlsProbe probe = Handshake(socket, host, texts, patience).run();
-  ERR_clear_error();  // what is left would be taken for a failure of the next connection
-  return probe;
+  const pki::CleanQueue clean;
+  return Handshake(socket, host, texts, patience).run();
 }
 }  // namespace fedhur::transport

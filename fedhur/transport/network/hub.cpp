@@ -152,7 +152,8 @@ std::optional<Task> Hub::next_task(Session session, std::chrono::milliseconds pa
               .clients = std::move(next->clients),
               .message = bytes,
               .after = next->after,
-              .is_told = next->task.is_told};
+              .is_told = next->task.is_told,
+              .digest = next->task.message->digest()};
 }
 
 void Hub::accept(Session session, const Reply& reply) {

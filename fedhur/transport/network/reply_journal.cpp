@@ -5,58 +5,44 @@
 #include <algorithm>
 #include <utility>
 
-#include "fedhur/base/record_log.hpp"
-
 namespace fedhur::transport {
 namespace {
 enum class Kind : std::uint8_t { reply, end };
 }  // namespace
 
-struct ReplyJournal::State {
-  explicit State(const std::filesystem::path& path) : log(path) {}
-  RecordLog log;
-  std::map<Sequence, Exchange> before;
-  Sequence newest_taken = 0;
-  bool is_synced = true;  // what end() and clear() have written is on disk
-
-  // Records come in any order of clients, and one may come twice: the first counts.
-  void read(std::span<const std::byte> record) {
-    ByteReader reader(record);
-    const auto kind = reader.get<Kind>();
-    if (kind != Kind::reply && kind != Kind::end) throw ProtocolError("a record of unknown kind");
-    Exchange& exchange = before[reader.get<Sequence>()];
-    if (kind == Kind::reply) {
-      const auto client = static_cast<ClientId>(reader.get<std::uint32_t>());
-      const auto message = reader.take(reader.remaining());
-      exchange.replies.try_emplace(
-          client, std::make_shared<const std::vector<std::byte>>(message.begin(), message.end()));
-    } else if (!std::exchange(exchange.is_ended, true)) {
-      while (reader.remaining() > 0) {
-        exchange.counted.push_back(static_cast<ClientId>(reader.get<std::uint32_t>()));
-      }
+// Records come in any order of clients, and one may come twice: the first counts.
+void ReplyJournal::read(std::span<const std::byte> record) {
+  ByteReader reader(record);
+  const auto kind = reader.get<Kind>();
+  if (kind != Kind::reply && kind != Kind::end) throw ProtocolError("a record of unknown kind");
+  Exchange& exchange = before_[reader.get<Sequence>()];
+  if (kind == Kind::reply) {
+    const auto client = static_cast<ClientId>(reader.get<std::uint32_t>());
+    exchange.replies.try_emplace(client, copy_of(reader.take(reader.remaining())));
+  } else if (!std::exchange(exchange.is_ended, true)) {
+    while (reader.remaining() > 0) {
+      exchange.counted.push_back(static_cast<ClientId>(reader.get<std::uint32_t>()));
     }
   }
-};
+}
 
-ReplyJournal::ReplyJournal(const std::filesystem::path& path)
-    : state_(std::make_unique<State>(path)) {
+ReplyJournal::ReplyJournal(const std::filesystem::path& path) : log_(path) {
   try {
-    for (auto& record : state_->log.take_records()) {
-      state_->read(record);
+    for (auto& record : log_.take_records()) {
+      read(record);
       record = {};  // read() has copied it
     }
   } catch (const ProtocolError& error) {
     throw DataError(fmt::format("{}: not a journal of replies: {}", path.string(), error.what()));
   }
 }
-ReplyJournal::~ReplyJournal() = default;
 
 ReplyJournal::Exchange ReplyJournal::take(Sequence sequence) {
-  state_->newest_taken = std::max(state_->newest_taken, sequence);
-  const auto found = state_->before.find(sequence);
-  if (found == state_->before.end()) return {};
+  newest_taken_ = std::max(newest_taken_, sequence);
+  const auto found = before_.find(sequence);
+  if (found == before_.end()) return {};
   Exchange exchange = std::move(found->second);
-  state_->before.erase(found);
+  before_.erase(found);
   return exchange;
 }
 
@@ -65,7 +51,7 @@ void ReplyJournal::add(Sequence sequence, ClientId client, std::span<const std::
   head.put(Kind::reply);
   head.put(sequence);
   head.put(static_cast<std::uint32_t>(client));
-  state_->log.append(head.finish(), message);
+  log_.append(head.finish(), message);
 }
 
 void ReplyJournal::end(Sequence sequence, const std::vector<ClientId>& counted) {
@@ -73,23 +59,22 @@ void ReplyJournal::end(Sequence sequence, const std::vector<ClientId>& counted) 
   record.put(Kind::end);
   record.put(sequence);
   for (const ClientId client : counted) record.put(static_cast<std::uint32_t>(client));
-  state_->log.append(record.finish());
-  state_->is_synced = false;
+  log_.append(record.finish());
+  is_synced_ = false;
 }
 
 void ReplyJournal::sync() {
-  if (state_->is_synced) return;
-  state_->log.sync();
-  state_->is_synced = true;
+  if (is_synced_) return;
+  log_.sync();
+  is_synced_ = true;
 }
 
 void ReplyJournal::clear() {
-  auto& before = state_->before;
-  before.erase(before.begin(), before.upper_bound(state_->newest_taken));
+  before_.erase(before_.begin(), before_.upper_bound(newest_taken_));
   // An earlier life may have come further than this one has. Its replies are worth more than the
   // room that older ones take.
-  if (!before.empty()) return;
-  state_->log.clear();
-  state_->is_synced = false;
+  if (!before_.empty()) return;
+  log_.clear();
+  is_synced_ = false;
 }
 }  // namespace fedhur::transport

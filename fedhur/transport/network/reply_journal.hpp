@@ -3,10 +3,10 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "fedhur/base/record_log.hpp"
 #include "fedhur/transport/network/task.hpp"
 
 namespace fedhur::transport {
@@ -15,9 +15,6 @@ class ReplyJournal {
   // Goes on with the journal at `path`; a record torn by a crash, and what follows it, is dropped.
   // FileError as RecordLog; DataError for a log of something else.
   explicit ReplyJournal(const std::filesystem::path& path);
-  ~ReplyJournal();
-  ReplyJournal(const ReplyJournal&) = delete;
-  ReplyJournal& operator=(const ReplyJournal&) = delete;
 
   struct Exchange {
     std::map<ClientId, Bytes> replies;
@@ -38,7 +35,11 @@ class ReplyJournal {
   void clear();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void read(std::span<const std::byte> record);
+
+  RecordLog log_;
+  std::map<Sequence, Exchange> before_;
+  Sequence newest_taken_ = 0;
+  bool is_synced_ = true;  // what end() and clear() have written is on disk
 };
 }  // namespace fedhur::transport

@@ -89,8 +89,7 @@ void Site::answer(const Job& job, const Send& send) {
   Reply reply{.sequence = job.task->sequence, .client = hosted.client.id};
   try {
     const Message message = hosted.client.method->answer(*job.message);
-    reply.message =
-        std::make_shared<const std::vector<std::byte>>(message::encode(message, format_));
+    reply.message = share(message::encode(message, format_));
   } catch (const ProtocolError& error) {
     reply.problem = error.what();
   }
