@@ -130,12 +130,12 @@ void compare_with_record(const RoundReport& report, const std::vector<RoundRepor
 
 report::RunResult make_result(const Progress& progress, const RunParts& parts,
                               const RunFolder& folder) {
-  const double client_rounds = static_cast<double>(parts.num_clients) *
+  const double client_rounds = static_cast<double>(parts.federation.num_clients()) *
                                static_cast<double>(progress.next_round);
   return {.method = parts.config.method,
           .data = parts.dataset.name,
           .seed = parts.config.seed,
-          .num_clients = parts.num_clients,
+          .num_clients = parts.federation.num_clients(),
           .num_users = parts.dataset.num_users(),
           .num_items = parts.dataset.num_items(),
           .num_rounds = progress.next_round,
@@ -152,7 +152,7 @@ report::RunResult make_result(const Progress& progress, const RunParts& parts,
 void write_inside(const Progress& progress, const RunParts& parts, const RunFolder& folder) {
   const std::string json = report::to_json(
       report::InsideReport{.round = progress.best_round,
-                           .num_clients = parts.num_clients,
+                           .num_clients = parts.federation.num_clients(),
                            .cutoff = evaluate::headline_cutoff(parts.config.evaluation.cutoffs),
                            .arrays = progress.inside,
                            .dataset = parts.dataset,

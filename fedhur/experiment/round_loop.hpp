@@ -36,7 +36,6 @@ struct RunParts {
   const ExperimentConfig& config;
   const data::Dataset& dataset;  // for names; the server of a real federation has no rows of it
   const std::vector<Index>& train_counts;  // training rows of every item; 0 where not known
-  Index num_clients = 0;
   federation::ServerMethod& server;
   federation::Federation& federation;
   std::function<void(const Progress& progress)> save;  // between two rounds, for a later resume

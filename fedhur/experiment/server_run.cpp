@@ -124,7 +124,6 @@ TrainingOutcome ServerRun::run(const TrainingHooks& hooks) {
   const RunParts parts{.config = config_,
                        .dataset = dataset_,
                        .train_counts = train_counts_,
-                       .num_clients = config_.federation->clients,
                        .server = *server_,
                        .federation = *hub_,
                        .save = [&](const Progress& progress) { save(progress); },

@@ -22,7 +22,7 @@ struct SiteConfig {
 };
 
 // The site's own settings with the server's (TOML) on top. `num_clients` of the federation is the
-// default of clients.count where the data are whole; 0 if nobody has said.
+// default of clients.count where the data are whole; 0 if it is not known.
 [[nodiscard]] ConfigTable merge_settings(const SiteConfig& config, const std::string& settings,
                                          Index num_clients);
 

@@ -31,7 +31,6 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
   RunParts parts{.config = simulation.config,
                  .dataset = simulation.dataset,
                  .train_counts = simulation.train_counts,
-                 .num_clients = simulation.num_clients(),
                  .server = *simulation.server,
                  .federation = transport,
                  .save =

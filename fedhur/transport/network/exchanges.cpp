@@ -55,16 +55,12 @@ void Exchanges::ClientState::owe(const Owed& task) {
 
 Exchanges::Exchanges(const HubConfig& config, NetworkLog log, Sequence first_sequence)
     : config_(config),
-      log_(std::move(log)),
+      log_(log ? std::move(log) : [](Severity, const std::string&) {}),
       clients_(static_cast<std::size_t>(config.num_clients)),
       next_sequence_(first_sequence) {
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     clients_[i].progress.client = client_id(static_cast<Index>(i));
   }
-}
-
-void Exchanges::say(Severity severity, const std::string& message) const {
-  if (log_) log_(severity, message);
 }
 
 void Exchanges::expect_open() const {
@@ -99,7 +95,7 @@ void Exchanges::tell(Requests requests) {
   for (const auto& [id, slot] : told.slots) {
     ClientState& client = of(id);
     client.owe({told.sequence, slot.message, true});
-    // It may have heard it already, from an earlier life of this server.
+    // It may have done it already, before a restart of this server.
     client.forget_answered();
     client.idle_reports = 0;
     if (!client.is_absent) deliver(id);
@@ -131,8 +127,8 @@ Index Exchanges::quorum_of(Index asked) const {
   return config_.quorum > 0 ? std::min(config_.quorum, asked) : asked;
 }
 
-// Whoever missed an earlier deadline is not waited for, unless without them there are too few.
-bool Exchanges::is_over(double now) const {
+// Clients that missed an earlier deadline are waited for only if there are too few without them.
+bool Exchanges::is_over(double now) {
   const Exchange& exchange = *current_;
   if (failure_ || exchange.is_recalled) return true;
   if (exchange.num(Phase::checking) > 0) return false;
@@ -146,43 +142,35 @@ bool Exchanges::is_over(double now) const {
 std::vector<Answer> Exchanges::end() {
   Exchange ended = *std::exchange(current_, std::nullopt);  // from here on replies are late
   expect_open();
-  std::vector<ClientId> missing;
   std::vector<Answer> answers;
-  for (auto& [client, slot] : ended.slots) {
-    if (slot.phase != Phase::answered) {
-      missing.push_back(client);
+  std::vector<ClientId> missing;
+  std::vector<ClientId> late;
+  for (auto& [id, slot] : ended.slots) {
+    if (slot.phase == Phase::answered) {
+      slot.answer.request_size = slot.message->size();
+      answers.push_back(std::move(slot.answer));
       continue;
     }
-    slot.answer.request_size = slot.message->size();
-    answers.push_back(std::move(slot.answer));
-  }
-  note_missing(ended, missing);
-  const Index needed = quorum_of(ended.asked());
-  if (!ended.is_recalled && std::ssize(answers) < needed) {  // what had ended had enough
-    throw TransportError(fmt::format(
-        "round {}: {} of {} clients answered '{}', expected at least {}; missing: {}",
-        ended.round + 1, answers.size(), ended.asked(), ended.kind, needed, list_of(missing)));
-  }
-  return answers;
-}
-
-void Exchanges::note_missing(const Exchange& ended, const std::vector<ClientId>& missing) {
-  std::vector<ClientId> late;
-  for (const ClientId id : missing) {
+    missing.push_back(id);
     absentees_.insert(id);
-    const Slot& slot = ended.slots.at(id);
     if (slot.phase == Phase::refused) continue;
     ClientState& client = of(id);
     if (!client.is_absent) late.push_back(id);
-    // A client that missed the deadline before a restart of the server and is connected now is
-    // back.
+    // If this ended before a restart of the server, a client that is connected now is back.
     client.is_absent = !ended.is_recalled || !client.session;
     client.owe({ended.sequence, slot.message});
   }
-  if (late.empty() || ended.is_recalled) return;
-  say(Severity::warning,
-      fmt::format("round {}: no answer to '{}' within {} s from {}", ended.round + 1, ended.kind,
-                  config_.deadline_seconds, list_of(late)));
+  if (ended.is_recalled) return answers;  // what had ended had enough
+  if (!late.empty()) {
+    log_(Severity::warning,
+         fmt::format("round {}: no answer to '{}' within {} s from {}", ended.round + 1, ended.kind,
+                     config_.deadline_seconds, list_of(late)));
+  }
+  const Index needed = quorum_of(ended.asked());
+  if (std::ssize(answers) >= needed) return answers;
+  throw TransportError(fmt::format(
+      "round {}: {} of {} clients answered '{}', expected at least {}; missing: {}",
+      ended.round + 1, answers.size(), ended.asked(), ended.kind, needed, list_of(missing)));
 }
 
 bool Exchanges::is_gathered(double now) {
@@ -225,7 +213,7 @@ Exchanges::Session Exchanges::connect(const std::string& site,
   }
   for (const ClientId client : ids) deliver(client);
   ++counters_.connections;
-  say(Severity::info, fmt::format("{} connected with {}", site, list_of(ids)));
+  log_(Severity::info, fmt::format("{} connected with {}", site, list_of(ids)));
   return session;
 }
 
@@ -238,7 +226,7 @@ void Exchanges::disconnect(Session session) {
   for (const ClientId client : ended.clients) of(client).session.reset();
   ++counters_.disconnections;
   if (!failure_ && !ended.clients.empty()) {
-    say(Severity::info, fmt::format("{} disconnected", ended.site));
+    log_(Severity::info, fmt::format("{} disconnected", ended.site));
   }
 }
 
@@ -301,12 +289,6 @@ void Exchanges::enqueue(Session session, ClientId client, const Owed& task, Sequ
   stirred_.insert(session);
 }
 
-// A task in a queue may have been answered meanwhile, through another copy of it.
-bool Exchanges::is_wanted(Sequence sequence, ClientId client) {
-  return of(client).progress.answered < sequence ||
-         (open_slot(client) != nullptr && current_->sequence == sequence);
-}
-
 std::optional<Exchanges::Handout> Exchanges::next_task(Session session) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end() || failure_) return std::nullopt;
@@ -314,8 +296,12 @@ std::optional<Exchanges::Handout> Exchanges::next_task(Session session) {
   while (!state.queue.empty()) {
     Handout next = std::move(state.queue.front());
     state.queue.pop_front();
-    std::erase_if(next.clients, [&](ClientId client) {  // some have moved to a newer session
-      return !state.clients.contains(client) || !is_wanted(next.task.sequence, client);
+    const Sequence sequence = next.task.sequence;
+    std::erase_if(next.clients, [&](ClientId client) {
+      // Some have moved to a newer session, or answered another copy of the task.
+      const bool is_asked = open_slot(client) != nullptr && current_->sequence == sequence;
+      const bool is_wanted = is_asked || of(client).progress.answered < sequence;
+      return !state.clients.contains(client) || !is_wanted;
     });
     if (!next.clients.empty()) return next;
   }
@@ -352,9 +338,9 @@ void Exchanges::note_problem(const Reply& reply) {
     if (!task.is_told || task.sequence != reply.sequence) continue;
     absentees_.insert(reply.client);
     ++counters_.refused;
-    say(Severity::warning,
-        fmt::format("round {}: client {} could not do '{}': {}", round_ + 1, index_of(reply.client),
-                    task.message->message().kind, one_line(reply.problem)));
+    log_(Severity::warning, fmt::format("round {}: client {} could not do '{}': {}", round_ + 1,
+                                        index_of(reply.client), task.message->message().kind,
+                                        one_line(reply.problem)));
   }
 }
 
@@ -373,8 +359,8 @@ void Exchanges::refuse(ClientId client, const std::string& problem) {
   of(client).is_absent = false;
   ++counters_.refused;
   current_->set(current_->slots.at(client), Phase::refused);
-  say(Severity::warning, fmt::format("round {}: refused the answer to '{}': {}",
-                                     current_->round + 1, current_->kind, one_line(problem)));
+  log_(Severity::warning, fmt::format("round {}: refused the answer to '{}': {}",
+                                      current_->round + 1, current_->kind, one_line(problem)));
 }
 
 void Exchanges::note_progress(Session session, const std::vector<ClientProgress>& clients) {

@@ -60,7 +60,7 @@ class Exchanges {
     Sequence after = 0;
     std::vector<ClientId> clients;
   };
-  // What an earlier life of the server has heard; all that counted, if the exchange had ended.
+  // What the server had heard before a restart; all that counted, if the exchange had ended.
   struct Recalled {
     std::vector<federation::Answer> answers;
     bool is_ended = false;
@@ -74,7 +74,7 @@ class Exchanges {
   void begin(Requests requests, double now, Recalled recalled);
   // Whether all have answered who are waited for, or the deadline has passed. Not while an answer
   // is being looked at.
-  [[nodiscard]] bool is_over(double now) const;
+  [[nodiscard]] bool is_over(double now);
   // The answers, with which the exchange ends. TransportError below the quorum.
   [[nodiscard]] std::vector<federation::Answer> end();
   // Whether all clients are connected, or a quorum is and the deadline has passed since.
@@ -132,7 +132,7 @@ class Exchanges {
     double deadline = kNever;
     std::map<ClientId, Slot> slots;
     std::array<Index, 4> counts = {};  // by phase: asked for after every reply
-    bool is_recalled = false;          // it had ended in an earlier life
+    bool is_recalled = false;          // it had ended before a restart
 
     [[nodiscard]] Index asked() const { return static_cast<Index>(slots.size()); }
     [[nodiscard]] Index num(Phase phase) const { return counts[static_cast<std::size_t>(phase)]; }
@@ -166,13 +166,9 @@ class Exchanges {
     void owe(const Owed& task);
   };
 
-  void say(Severity severity, const std::string& message) const;
   void expect_open() const;
   [[nodiscard]] Exchange make_exchange(Requests requests);
   [[nodiscard]] ClientState& of(ClientId client) {
-    return clients_[static_cast<std::size_t>(client)];
-  }
-  [[nodiscard]] const ClientState& of(ClientId client) const {
     return clients_[static_cast<std::size_t>(client)];
   }
   [[nodiscard]] bool hosts(Session session, ClientId client) const;
@@ -180,9 +176,7 @@ class Exchanges {
   [[nodiscard]] std::vector<Owed> find_owed(ClientId client);
   void deliver(ClientId client);
   void enqueue(Session session, ClientId client, const Owed& task, Sequence after);
-  [[nodiscard]] bool is_wanted(Sequence sequence, ClientId client);
   [[nodiscard]] Index quorum_of(Index asked) const;
-  void note_missing(const Exchange& ended, const std::vector<ClientId>& missing);
   void note_problem(const Reply& reply);
 
   HubConfig config_;
