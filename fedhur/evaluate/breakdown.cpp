@@ -54,18 +54,12 @@ Index headline_cutoff(const std::vector<Index>& cutoffs) {
 
 Breakdown::Breakdown(Index cutoff)
     : cutoff_(cutoff),
-      by_activity_(MatrixOf<double>::Zero(kActivityBins, 5)),
+      by_activity_(no_sums(kActivityBins)),
       by_popularity_(MatrixOf<double>::Zero(kPopularityBins, 3)) {}
 
 void Breakdown::add(Index num_train_rows, std::span<const ItemId> ranked,
                     std::span<const ItemId> truth, const ItemBins& bins) {
-  const ListQuality quality = judge(ranked, truth, cutoff_);
-  auto row = by_activity_.row(activity_bin(num_train_rows));
-  row(0) += 1.0;
-  row(1) += quality.precision;
-  row(2) += quality.recall;
-  row(3) += quality.mrr;
-  row(4) += quality.ndcg;
+  by_activity_.row(activity_bin(num_train_rows)) += judge(ranked, truth, cutoff_);
   if (bins.empty()) return;
   const auto bin_of = [&](ItemId item) { return Index{bins[static_cast<std::size_t>(item)]}; };
   for (const ItemId item : truth) by_popularity_(bin_of(item), truths) += 1.0;

@@ -31,7 +31,7 @@ class Breakdown {
   void add(Index num_train_rows, std::span<const ItemId> ranked, std::span<const ItemId> truth,
            const ItemBins& bins);
 
-  // As arrays of a message and back. A row per bin: users, precision, recall, mrr and ndcg;
+  // As arrays of a message and back. A row per bin: users and sums of metrics;
   // test rows, hits among them, and recommended items.
   [[nodiscard]] const MatrixOf<double>& by_activity() const { return by_activity_; }
   [[nodiscard]] const MatrixOf<double>& by_popularity() const { return by_popularity_; }

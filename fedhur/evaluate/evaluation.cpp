@@ -1,6 +1,7 @@
 #include "fedhur/evaluate/evaluation.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -28,9 +29,13 @@ void read_settings(ConfigTable& table, EvaluationConfig& config) {
     config.criterion = fmt::format("f1@{}", headline_cutoff(config.cutoffs));
   }
   section.read("criterion", config.criterion);
-  const auto known = QualitySums(config.cutoffs).means();
-  section.require(known.contains(config.criterion), "criterion",
-                  "precision, recall, mrr, ndcg or f1, an @ and one of evaluate.k");
+  std::vector<std::string_view> kinds;
+  for (const Metric& metric : all_metrics()) kinds.push_back(metric.name);
+  const std::string_view last = kinds.back();
+  kinds.pop_back();
+  section.require(
+      QualitySums(config.cutoffs).means().contains(config.criterion), "criterion",
+      fmt::format("{} or {}, an @ and one of evaluate.k", fmt::join(kinds, ", "), last));
 }
 
 Message quality_reply(const Quality& quality, Round round) {

@@ -17,16 +17,41 @@ using tests::items;
 TEST(Metrics, HaveTheValuesOfTheSpecification) {
   const auto ranked = items({7, 3, 9, 1, 5, 0, 2, 8, 6, 4});
   const auto check = [&](const std::vector<int>& truth, double recall, double mrr, double ndcg) {
-    const ListQuality quality = judge(ranked, items(truth), 5);
-    EXPECT_NEAR(quality.recall, recall, 1e-9);
-    EXPECT_NEAR(quality.mrr, mrr, 1e-9);
-    EXPECT_NEAR(quality.ndcg, ndcg, 1e-9);
+    QualitySums sums({5});
+    sums.add(ranked, items(truth));
+    const Metrics quality = sums.means();
+    EXPECT_NEAR(quality.at("recall@5"), recall, 1e-9);
+    EXPECT_NEAR(quality.at("mrr@5"), mrr, 1e-9);
+    EXPECT_NEAR(quality.at("ndcg@5"), ndcg, 1e-9);
+    EXPECT_EQ(quality.size(), all_metrics().size());
   };
   check({3, 5, 11}, 0.666666667, 0.5, 0.477623704);
   check({7}, 1, 1, 1);
   check({20, 21}, 0, 0, 0);
   check({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, 0.416666667, 1, 1);
-  EXPECT_NEAR(judge(ranked, items({3, 5, 11}), 5).precision, 0.4, 1e-12);
+  // A user's sums: 1, then the metrics in the order of the table.
+  ASSERT_EQ(summed_metrics().front().name, "precision");
+  EXPECT_NEAR(judge(ranked, items({3, 5, 11}), 5)(1), 0.4, 1e-12);
+}
+
+TEST(Metrics, AreListedByCutoffAndThenAsTheTableSays) {
+  const Metrics some = {{"ndcg@20", 0}, {"f1@5", 0}, {"mrr@5", 0}, {"recall@20", 0}, {"new@5", 0}};
+  EXPECT_EQ(
+      metric_names({some, {{"recall@5", 0}}}),
+      (std::vector<std::string>{"recall@5", "mrr@5", "f1@5", "new@5", "recall@20", "ndcg@20"}));
+  EXPECT_EQ(headline_metric(some, "recall"), "recall@20");
+  EXPECT_EQ(headline_metric({{"ndcg@5", 0}, {"ndcg@10", 0}}, "ndcg"), "ndcg@10");
+  EXPECT_EQ(metric_label("ndcg@20"), "NDCG@20");
+  EXPECT_EQ(metric_label("new"), "new");
+}
+
+TEST(Metrics, HaveARowOfTheTableWithSumsBeforeWhatIsMadeOfThem) {
+  const auto metrics = all_metrics();
+  for (std::size_t i = 0; i < metrics.size(); ++i) {
+    EXPECT_EQ(metrics[i].of_list != nullptr, i < summed_metrics().size()) << metrics[i].name;
+    EXPECT_NE(metrics[i].of_list == nullptr, metrics[i].of_means == nullptr) << metrics[i].name;
+    EXPECT_EQ(find_metric(metrics[i].name), &metrics[i]) << "names are unique";
+  }
 }
 
 TEST(Metrics, AreMeansOverUsersAndF1OfTheMeans) {
