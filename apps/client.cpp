@@ -10,10 +10,10 @@
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
 #include "apps/run_log.hpp"
-#include "apps/text.hpp"
 #include "apps/time_slices.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/memory.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 
 namespace fedhur::apps {

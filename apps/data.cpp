@@ -10,8 +10,8 @@
 #include "apps/common_flags.hpp"
 #include "apps/data_statistics.hpp"
 #include "apps/output.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/data/catalogue.hpp"
 #include "fedhur/data/id_table.hpp"
 

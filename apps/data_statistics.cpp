@@ -8,7 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 
 namespace fedhur::apps {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/figure_script.hpp"
+#include "fedhur/report/figure_script.hpp"
 
 namespace fedhur::apps {
 struct FigureFolders {  // empty: none of this format
@@ -21,8 +21,8 @@ void add_figure_flags(CLI::App& app, FigureFolders& folders, const std::string& 
 // The files of all figures in all formats that are asked for; beside each lies its script, to be
 // changed and drawn again: gnuplot quality.svg.gp > quality.svg. ConfigError if a folder cannot be
 // made, Error from gnuplot.
-using DrawFigures = std::function<std::vector<Figure>(FigureFormat)>;
-std::vector<std::string> write_figures(const FigureFolders& folders, const DrawFigures& draw);
+using DrawFigures = std::function<std::vector<report::Figure>(report::FigureFormat)>;
+std::vector<std::string> write_figures(const FigureFolders& folders, const DrawFigures& draw_all);
 // The same errors before there is anything to draw.
 void check_figures(const FigureFolders& folders);
 }  // namespace fedhur::apps

@@ -8,8 +8,8 @@
 #include "apps/common_flags.hpp"
 #include "apps/output.hpp"
 #include "apps/pki_text.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/pki/pem_kind.hpp"
 
 namespace fedhur::apps {

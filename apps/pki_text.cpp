@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 
 namespace fedhur::apps {
 namespace {

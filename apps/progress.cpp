@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/output.hpp"
-#include "apps/result_text.hpp"
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
+#include "fedhur/report/result_text.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -66,12 +66,13 @@ ProgressStyle choose_progress_style(const DisplayFlags& flags) {
 }
 
 std::string format_round(const report::RoundReport& report) {
-  const std::string ndcg = headline_metric(report.valid, "ndcg");
-  const std::string recall = headline_metric(report.valid, "recall");
+  const std::string ndcg = evaluate::headline_metric(report.valid, "ndcg");
+  const std::string recall = evaluate::headline_metric(report.valid, "recall");
   return fmt::format("round {:3}  loss {:.4f}  valid {} {} {} {}  test {} {}  {:.2f} s{}",
-                     report.round + 1, report.loss, ndcg, format_metric(report.valid, ndcg), recall,
-                     format_metric(report.valid, recall), ndcg, format_metric(report.test, ndcg),
-                     round_seconds(report), report.is_best ? "  *" : "");
+                     report.round + 1, report.loss, ndcg, report::format_metric(report.valid, ndcg),
+                     recall, report::format_metric(report.valid, recall), ndcg,
+                     report::format_metric(report.test, ndcg), round_seconds(report),
+                     report.is_best ? "  *" : "");
 }
 
 std::string format_bar(const ProgressState& state, std::size_t width) {
@@ -81,7 +82,7 @@ std::string format_bar(const ProgressState& state, std::size_t width) {
   };
   std::vector<Part> parts = {{round_count(state), 9}};
   if (state.max_rounds > 0) parts.push_back({meter(state), 1});
-  parts.push_back({phase_text(state.phase), 4});
+  parts.push_back({report::words(state.phase), 4});
   if (!state.metric.empty()) parts.push_back({state.metric + " " + state.latest, 8});
   if (state.best_round) parts.push_back({fmt::format("best round {}", *state.best_round + 1), 6});
   if (state.max_rounds > 0) parts.push_back({fmt::format("patience {}", patience_left(state)), 3});
@@ -125,8 +126,8 @@ void ProgressDisplay::end_round(const report::RoundReport& report,
   state_.patience = config.stop.patience;
   state_.min_rounds = config.stop.min_rounds;
   if (report.is_best) state_.best_round = report.round;
-  state_.metric = headline_metric(report.valid, "ndcg");
-  state_.latest = format_metric(report.valid, state_.metric);
+  state_.metric = evaluate::headline_metric(report.valid, "ndcg");
+  state_.latest = report::format_metric(report.valid, state_.metric);
   state_.num_done = report.round + 1;
   state_.phase = "saving";
   draw();

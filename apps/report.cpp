@@ -8,11 +8,12 @@
 
 #include "apps/command.hpp"
 #include "apps/figure_files.hpp"
-#include "apps/figures.hpp"
 #include "apps/output.hpp"
-#include "apps/page_data.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/experiment/read_run.hpp"
+#include "fedhur/experiment/run_folder.hpp"
+#include "fedhur/report/figures.hpp"
 #include "fedhur/report/page.hpp"
 
 namespace fedhur::apps {
@@ -36,17 +37,19 @@ struct Written {
 // One page, figures, or both, of all runs.
 void write_comparison(const ReportFlags& flags, Written& written) {
   if (!flags.out.empty()) check_output_file(flags.out, flags.is_forced, {});
-  std::vector<RunRecord> runs;
-  for (const std::string& run : flags.runs) runs.push_back(read_run(run, written.warnings));
-  shorten_names(runs);
-  const std::vector<std::string> unfair = find_unfairness(runs);
+  std::vector<report::RunRecord> runs;
+  for (const std::string& run : flags.runs) {
+    runs.push_back(experiment::read_run(run, written.warnings));
+  }
+  const report::ReportModel model = report::make_report(std::move(runs));
   if (!flags.out.empty()) {
-    write_file_atomically(flags.out, report::make_page(page_data(runs, unfair)));
+    write_file_atomically(flags.out, report::make_page(report::page_data(model)));
     written.reports.push_back(flags.out);
   }
-  written.figures =
-      write_figures(flags.figures, [&](FigureFormat format) { return draw_figures(runs, format); });
-  written.warnings.insert(written.warnings.end(), unfair.begin(), unfair.end());
+  written.figures = write_figures(flags.figures, [&](report::FigureFormat format) {
+    return report::draw_figures(model, format);
+  });
+  written.warnings.insert(written.warnings.end(), model.warnings.begin(), model.warnings.end());
 }
 
 void tell(const Written& written, const ReportFlags& flags) {
@@ -62,7 +65,7 @@ void tell(const Written& written, const ReportFlags& flags) {
   for (const std::string& file : written.figures) print(fmt::format("figure: {}\n", file));
 }
 
-int report(const ReportFlags& flags) {
+int write_reports(const ReportFlags& flags) {
   if (flags.runs.empty()) {
     throw ConfigError("run folders are missing, as in 'fedhur report runs/fedhur-0001'");
   }
@@ -80,10 +83,9 @@ int report(const ReportFlags& flags) {
 }  // namespace
 
 fs::path write_run_report(const fs::path& run, std::vector<std::string>& warnings) {
-  std::vector<RunRecord> runs = {read_run(run.string(), warnings)};
-  shorten_names(runs);
+  const auto model = report::make_report({experiment::read_run(run.string(), warnings)});
   fs::path file = experiment::RunFolder::open(run).report();
-  write_file_atomically(file, report::make_page(page_data(runs, {})));
+  write_file_atomically(file, report::make_page(report::page_data(model)));
   return file;
 }
 
@@ -108,6 +110,6 @@ Examples:
   fedhur report runs/fedhur-0001
   fedhur report runs/* --out comparison.html
   fedhur report runs/* --pdf figures)");
-  return {.app = app, .run = [flags] { return report(*flags); }};
+  return {.app = app, .run = [flags] { return write_reports(*flags); }};
 }
 }  // namespace fedhur::apps

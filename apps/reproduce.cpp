@@ -8,17 +8,16 @@
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
 #include "apps/figure_files.hpp"
-#include "apps/hierarchy_figure.hpp"
 #include "apps/interrupt.hpp"
 #include "apps/output.hpp"
-#include "apps/table_figures.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
 #include "fedhur/base/memory.hpp"
 #include "fedhur/base/nearest_name.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/party.hpp"
+#include "fedhur/study/figures.hpp"
 #include "fedhur/study/reproduction.hpp"
 
 namespace fedhur::apps {
@@ -221,7 +220,7 @@ void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
   const study::Summary summary = study::summarize(table, config, cells);
   write_table(name, study::to_markdown(summary, notes), study::to_csv(summary),
               study::to_json(summary, notes), flags);
-  draw(flags, [&](FigureFormat format) { return draw_table(summary, format); });
+  draw(flags, [&](report::FigureFormat format) { return study::draw_table(summary, format); });
 }
 
 void make_correlations(const study::ReproductionConfig& config, const ReproduceFlags& flags,
@@ -240,7 +239,9 @@ void make_correlations(const study::ReproductionConfig& config, const ReproduceF
   notes.push_back(fmt::format("in the round after {} rounds", flags.correlation_round));
   write_table(kCorrelation, study::to_markdown(cells, config, notes), study::to_csv(cells, config),
               study::to_json(cells, config, notes), flags);
-  draw(flags, [&](FigureFormat format) { return draw_correlations(cells, config, format); });
+  draw(flags, [&](report::FigureFormat format) {
+    return study::draw_correlations(cells, config, format);
+  });
 }
 
 // A figure per data set, of the first seed.
@@ -258,8 +259,9 @@ void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFl
     const std::string name = fmt::format("{}-{}", kHierarchy, data.name);
     write_table(name, study::to_markdown(relations), study::to_csv(relations),
                 study::to_json(relations), flags);
-    draw(flags,
-         [&](FigureFormat format) { return draw_hierarchy(relations, plain(name), format); });
+    draw(flags, [&](report::FigureFormat format) {
+      return study::draw_hierarchy(relations, report::plain(name), format);
+    });
   }
 }
 

@@ -9,14 +9,14 @@
 #include "apps/interrupt.hpp"
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
-#include "apps/result_text.hpp"
 #include "apps/server_flags.hpp"
 #include "apps/server_metrics.hpp"
-#include "apps/text.hpp"
 #include "apps/time_slices.hpp"
 #include "apps/training_display.hpp"
 #include "fedhur/base/memory.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/experiment/server_run.hpp"
+#include "fedhur/report/result_text.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/grpc_server.hpp"
 
@@ -106,7 +106,7 @@ int finish(const TrainingOutcome& outcome, const RunFolder& folder, const Server
     return ExitCode::interrupted;
   }
   print(flags.display.is_json ? report::to_json(outcome.result) + "\n"
-                              : format_result(outcome.result));
+                              : report::format_result(outcome.result));
   return ExitCode::done;
 }
 

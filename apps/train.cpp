@@ -8,10 +8,10 @@
 #include "apps/common_flags.hpp"
 #include "apps/log_format.hpp"
 #include "apps/output.hpp"
-#include "apps/result_text.hpp"
-#include "apps/text.hpp"
 #include "apps/training_display.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/experiment/training.hpp"
+#include "fedhur/report/result_text.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -37,7 +37,7 @@ int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainF
     return ExitCode::interrupted;
   }
   print(flags.display.is_json ? report::to_json(outcome.result) + "\n"
-                              : format_result(outcome.result));
+                              : report::format_result(outcome.result));
   if (!flags.display.is_json && !flags.display.is_quiet) {
     say_line(flags.display.log_format,
              fmt::format("recommendations: fedhur recommend {} --user ID", path));

@@ -7,7 +7,6 @@
 #include "apps/interrupt.hpp"
 #include "apps/progress.hpp"
 #include "apps/report.hpp"
-#include "apps/result_text.hpp"
 #include "apps/run_log.hpp"
 #include "fedhur/base/memory.hpp"
 
@@ -30,7 +29,7 @@ void write_report(const RunFolder& folder, RunLog& log) {
 
 LogFields fields_of(const report::RoundReport& report) {
   const auto metric = [](const report::Metrics& metrics) {
-    const auto found = metrics.find(headline_metric(metrics, "ndcg"));
+    const auto found = metrics.find(evaluate::headline_metric(metrics, "ndcg"));
     return found == metrics.end() ? LogFields() : LogFields(found->second);
   };
   return {{"event", "round"},

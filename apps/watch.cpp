@@ -10,8 +10,9 @@
 #include "apps/interrupt.hpp"
 #include "apps/loopback_server.hpp"
 #include "apps/output.hpp"
-#include "apps/page_data.hpp"
 #include "fedhur/base/strings.hpp"
+#include "fedhur/experiment/read_run.hpp"
+#include "fedhur/experiment/run_folder.hpp"
 #include "fedhur/report/page.hpp"
 
 namespace fedhur::apps {
@@ -45,15 +46,13 @@ bool wait_for_run(const std::filesystem::path& path) {
 }
 
 // Read anew whenever it is asked for; nothing in the folder is changed.
-RunRecord read_record(const std::string& run) {
+report::ReportModel read_live(const std::string& run) {
   std::vector<std::string> ignored;  // about settings; the page says so itself
-  std::vector<RunRecord> records = {read_run(run, ignored)};
-  shorten_names(records);
-  return std::move(records.front());
+  return report::make_report({experiment::read_run(run, ignored)}, true);
 }
 
 // What the page has already.
-PageState state_of(const HttpQuery& query) {
+report::PageState state_of(const HttpQuery& query) {
   const auto count = [&](const char* name) {
     return parse_number<std::size_t>(query(name)).value_or(0);
   };
@@ -69,11 +68,11 @@ int watch(const WatchFlags& flags) {
       static_cast<int>(flags.port), "--port",
       {{"/",
         [&](const HttpQuery&) {
-          return HttpReply{.body = report::make_page(live_data(read_record(flags.run))),
+          return HttpReply{.body = report::make_page(report::live_data(read_live(flags.run))),
                            .type = "text/html; charset=utf-8"};
         }},
        {"/update", [&](const HttpQuery& query) {
-          return HttpReply{.body = update_data(read_record(flags.run), state_of(query)),
+          return HttpReply{.body = report::update_data(read_live(flags.run), state_of(query)),
                            .type = "application/json"};
         }}});
   print(fmt::format("watching {} at http://127.0.0.1:{}/\n", flags.run, server.port()));

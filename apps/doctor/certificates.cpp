@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/pki/pem_kind.hpp"
 #include "fedhur/pki/revocation.hpp"
 

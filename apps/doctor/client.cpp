@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/file.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/pki/client_ranges.hpp"
 
 namespace fedhur::apps {

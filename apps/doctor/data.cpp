@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/data/catalogue.hpp"
 #include "fedhur/data/load.hpp"
 #include "fedhur/data/stored_file.hpp"

@@ -11,8 +11,8 @@
 #include <fstream>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/descriptor.hpp"
+#include "fedhur/base/text.hpp"
 
 namespace fedhur::apps {
 namespace {

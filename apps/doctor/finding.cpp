@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 
 namespace fedhur::apps {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "apps/doctor/checks.hpp"
 #include "apps/doctor/sockets.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/strings.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/transport/grpc/grpc_process.hpp"
 #include "fedhur/transport/grpc/tls_probe.hpp"
 

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "apps/doctor/checks.hpp"
-#include "apps/text.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/text.hpp"
 #include "fedhur/data/catalogue.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"

@@ -20,7 +20,7 @@ struct Progress {
   std::map<std::string, double> seconds;  // total and by phase, over all sittings
   double bytes_up = 0.0;                  // of the method, over all clients and rounds
   double bytes_down = 0.0;
-  NamedArrays inside;  // of the best round, for report::InsideReport
+  NamedArrays inside;  // of the best round, for report::look_inside()
   // Of the next exchange with clients that are elsewhere; they count along.
   std::uint64_t next_sequence = 1;
   std::vector<std::byte> missed;  // as DropoutFederation::save(); empty without dropout

@@ -150,14 +150,14 @@ report::RunResult make_result(const Progress& progress, const RunParts& parts,
 }
 
 void write_inside(const Progress& progress, const RunParts& parts, const RunFolder& folder) {
-  const std::string json = report::to_json(
-      report::InsideReport{.round = progress.best_round,
+  const report::Inside inside =
+      report::look_inside({.round = progress.best_round,
                            .num_clients = parts.federation.num_clients(),
                            .cutoff = evaluate::headline_cutoff(parts.config.evaluation.cutoffs),
                            .arrays = progress.inside,
                            .dataset = parts.dataset,
                            .train_counts = parts.train_counts});
-  write_file_atomically(folder.inside(), json + "\n");
+  write_file_atomically(folder.inside(), report::to_json(inside) + "\n");
 }
 
 // The result comes last: a run folder with a result is whole.

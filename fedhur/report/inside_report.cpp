@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 
 #include "fedhur/evaluate/breakdown.hpp"
+#include "fedhur/report/json_text.hpp"
 #include "fedhur/server/relation_summary.hpp"
 
 namespace fedhur::report {
 namespace {
-using Json = nlohmann::ordered_json;
 constexpr Index kMostItems = 4000;  // listed in all groups together
 constexpr Index kFewestItems = 3;   // of a group, however many groups there are
 
@@ -22,73 +21,62 @@ double rounded(double value) {
   return std::round(value * scale) / scale;
 }
 
-Json describe_activity(const MatrixOf<double>& sums) {
-  Json bins = Json::array();
-  for (Index bin = 0; bin < sums.rows(); ++bin) {
-    const double users = sums(bin, 0);
-    if (users == 0.0) continue;
-    const bool is_last = bin + 1 == evaluate::kActivityBins;
-    bins.push_back({{"from", evaluate::first_of_activity_bin(bin)},
-                    {"to", is_last ? Json() : Json(evaluate::first_of_activity_bin(bin + 1) - 1)},
-                    {"users", std::llround(users)},
-                    {"precision", sums(bin, 1) / users},
-                    {"recall", sums(bin, 2) / users},
-                    {"mrr", sums(bin, 3) / users},
-                    {"ndcg", sums(bin, 4) / users}});
-  }
-  return bins;
-}
-
-Json describe_popularity(const MatrixOf<double>& sums, const std::vector<Index>& train_counts) {
-  const evaluate::ItemBins bin_of = evaluate::bin_items(train_counts);
-  Json bins = Json::array();
-  for (Index bin = 0; bin < sums.rows(); ++bin) {
-    Index items = 0;
-    Index rows = 0;
-    for (std::size_t item = 0; item < bin_of.size(); ++item) {
-      if (bin_of[item] != bin) continue;
-      ++items;
-      rows += train_counts[item];
+std::vector<ActivityBin> look_at_activity(const MatrixOf<double>& sums) {
+  std::vector<ActivityBin> bins;
+  for (Index row = 0; row < sums.rows(); ++row) {
+    if (sums(row, 0) == 0.0) continue;
+    ActivityBin& bin = bins.emplace_back();
+    bin.from = evaluate::first_of_activity_bin(row);
+    if (row + 1 < sums.rows()) bin.to = evaluate::first_of_activity_bin(row + 1) - 1;
+    bin.users = std::llround(sums(row, 0));
+    for (Index column = 1; column < sums.cols(); ++column) {
+      const auto metric = static_cast<std::size_t>(column - 1);
+      bin.means[std::string(evaluate::summed_metrics()[metric].name)] =
+          sums(row, column) / sums(row, 0);
     }
-    bins.push_back({{"bin", evaluate::kPopularityNames[static_cast<std::size_t>(bin)]},
-                    {"items", items},
-                    {"training_rows", rows},
-                    {"test_rows", std::llround(sums(bin, 0))},
-                    {"hits", std::llround(sums(bin, 1))},
-                    {"recommended", std::llround(sums(bin, 2))}});
   }
   return bins;
 }
 
-Json describe_relations(const NamedArrays& arrays, Index num_clients) {
+std::vector<PopularityBin> look_at_popularity(const MatrixOf<double>& sums,
+                                              const std::vector<Index>& train_counts) {
+  std::vector<PopularityBin> bins;
+  for (Index row = 0; row < sums.rows(); ++row) {
+    bins.push_back({.name = std::string(evaluate::kPopularityNames[static_cast<std::size_t>(row)]),
+                    .test_rows = std::llround(sums(row, 0)),
+                    .hits = std::llround(sums(row, 1)),
+                    .recommended = std::llround(sums(row, 2))});
+  }
+  const evaluate::ItemBins bin_of = evaluate::bin_items(train_counts);
+  for (std::size_t item = 0; item < bin_of.size(); ++item) {
+    bins[bin_of[item]].items += 1;
+    bins[bin_of[item]].training_rows += train_counts[item];
+  }
+  return bins;
+}
+
+Relations look_at_relations(const NamedArrays& arrays, Index num_clients) {
   const Matrix& blocks = arrays.matrix("weight_blocks");
   const MatrixOf<double>& counts = arrays.doubles("weight_counts");
   const MatrixOf<double>& own = arrays.doubles("own_weights");
   const auto equal_shares = [num_clients](double weight) {
     return rounded(weight * static_cast<double>(num_clients));
   };
-  Json levels = Json::array();
-  for (Index level = 0; level < counts.rows(); ++level) {
-    Json rows = Json::array();
-    for (Index row = level * blocks.cols(); row < (level + 1) * blocks.cols(); ++row) {
-      Json& cells = rows.emplace_back(Json::array());
-      for (Index col = 0; col < blocks.cols(); ++col)
-        cells.push_back(equal_shares(blocks(row, col)));
-    }
-    Json by_size = Json::array();
-    for (Index bin = 0; bin < counts.cols(); ++bin)
-      by_size.push_back(std::llround(counts(level, bin)));
-    levels.push_back({{"own", equal_shares(own(level))},
-                      {"counts", std::move(by_size)},
-                      {"weights", std::move(rows)}});
-  }
-  Json edges = Json::array({0});
+  Relations relations{.clients_per_block = server::clients_per_block(num_clients),
+                      .bins_from = {0.0}};
   for (Index bin = 1; bin < counts.cols(); ++bin) {
-    edges.push_back(rounded(server::first_of_weight_bin(bin)));
+    relations.bins_from.push_back(rounded(server::first_of_weight_bin(bin)));
   }
-  return {{"clients_per_block", server::clients_per_block(num_clients)},
-          {"bins_from", std::move(edges)},
-          {"levels", std::move(levels)}};
+  for (Index level = 0; level < counts.rows(); ++level) {
+    WeightLevel& weights = relations.levels.emplace_back();
+    weights.own = equal_shares(own(level));
+    for (const double count : counts.row(level)) weights.counts.push_back(std::llround(count));
+    for (const auto& row : blocks.middleRows(level * blocks.cols(), blocks.cols()).rowwise()) {
+      auto& shares = weights.weights.emplace_back();
+      for (const Real weight : row) shares.push_back(equal_shares(weight));
+    }
+  }
+  return relations;
 }
 
 Index count_leaves(const MatrixOf<std::int32_t>& groups) {
@@ -102,16 +90,15 @@ Index count_leaves(const MatrixOf<std::int32_t>& groups) {
 }
 
 // `items` are those of the group, the most popular first.
-Json describe_group(const InsideReport& inside, const MatrixOf<std::int32_t>& groups,
-                    const std::vector<std::size_t>& items, Index level, std::size_t most_listed) {
-  Index rows = 0;
-  for (const std::size_t item : items) rows += inside.train_counts[item];
-  Json group = {{"items", items.size()}, {"training_rows", rows}};
+ItemGroup look_at_group(const InsideSource& source, const MatrixOf<std::int32_t>& groups,
+                        const std::vector<std::size_t>& items, Index level,
+                        std::size_t most_listed) {
+  ItemGroup group{.items = static_cast<Index>(items.size())};
+  for (const std::size_t item : items) group.training_rows += source.train_counts[item];
   if (level == groups.cols()) {
-    Json& popular = group["popular"] = Json::array();
     for (const std::size_t item : std::span(items).first(std::min(items.size(), most_listed))) {
-      popular.push_back({inside.dataset.item_names[item], inside.dataset.item_titles[item],
-                         inside.train_counts[item]});
+      group.popular.push_back({source.dataset.item_names[item], source.dataset.item_titles[item],
+                               source.train_counts[item]});
     }
     return group;
   }
@@ -121,36 +108,126 @@ Json describe_group(const InsideReport& inside, const MatrixOf<std::int32_t>& gr
     if (members.size() <= member) members.resize(member + 1);
     members[member].push_back(item);
   }
-  Json& parts = group["groups"] = Json::array();
   for (const auto& own : members) {
-    parts.push_back(describe_group(inside, groups, own, level + 1, most_listed));
+    group.groups.push_back(look_at_group(source, groups, own, level + 1, most_listed));
   }
   return group;
 }
 
-Json describe_hierarchy(const InsideReport& inside, const MatrixOf<std::int32_t>& groups) {
-  std::vector<std::size_t> items(inside.train_counts.size());
+ItemGroup look_at_hierarchy(const InsideSource& source, const MatrixOf<std::int32_t>& groups) {
+  std::vector<std::size_t> items(source.train_counts.size());
   std::iota(items.begin(), items.end(), std::size_t{0});
   std::ranges::stable_sort(items, std::greater<>(),
-                           [&](std::size_t item) { return inside.train_counts[item]; });
+                           [&](std::size_t item) { return source.train_counts[item]; });
   const Index most_listed = std::max(kFewestItems, kMostItems / count_leaves(groups));
-  return describe_group(inside, groups, items, 0, static_cast<std::size_t>(most_listed));
+  return look_at_group(source, groups, items, 0, static_cast<std::size_t>(most_listed));
+}
+
+ItemGroup group_from_json(const Json& json) {
+  ItemGroup group{.items = json.at("items").get<Index>(),
+                  .training_rows = json.at("training_rows").get<Index>()};
+  if (json.contains("groups")) {
+    for (const Json& part : json.at("groups")) group.groups.push_back(group_from_json(part));
+  } else {
+    for (const Json& item : json.at("popular")) {
+      group.popular.push_back(
+          {item.at(0).get<std::string>(), item.at(1).get<std::string>(), item.at(2).get<Index>()});
+    }
+  }
+  return group;
 }
 }  // namespace
 
-std::string to_json(const InsideReport& inside) {
-  const NamedArrays& arrays = inside.arrays;
-  Json json = {{"round", inside.round + 1}, {"cutoff", inside.cutoff}};
-  json["activity"] = describe_activity(arrays.doubles("test_by_activity"));
-  json["popularity"] =
-      describe_popularity(arrays.doubles("test_by_popularity"), inside.train_counts);
+Inside look_inside(const InsideSource& source) {
+  const NamedArrays& arrays = source.arrays;
+  Inside inside{.round = source.round + 1, .cutoff = source.cutoff};
+  inside.activity = look_at_activity(arrays.doubles("test_by_activity"));
+  inside.popularity = look_at_popularity(arrays.doubles("test_by_popularity"), source.train_counts);
   if (arrays.contains("weight_blocks")) {
-    json["relations"] = describe_relations(arrays, inside.num_clients);
+    inside.relations = look_at_relations(arrays, source.num_clients);
   }
   if (arrays.contains("item_groups")) {
-    json["hierarchy"] = describe_hierarchy(inside, arrays.integers("item_groups"));
+    inside.hierarchy = look_at_hierarchy(source, arrays.integers("item_groups"));
   }
-  // Names and titles may hold any bytes; JSON may not.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return inside;
+}
+
+Json describe(const ItemGroup& group) {
+  Json json = {{"items", group.items}, {"training_rows", group.training_rows}};
+  Json& parts = json[group.groups.empty() ? "popular" : "groups"] = Json::array();
+  for (const ItemGroup& part : group.groups) parts.push_back(describe(part));
+  for (const auto& [id, title, rows] : group.popular) parts.push_back({id, title, rows});
+  return json;
+}
+
+std::string to_json(const Inside& inside) {
+  Json json = {{"round", inside.round},
+               {"cutoff", inside.cutoff},
+               {"activity", Json::array()},
+               {"popularity", Json::array()}};
+  for (const ActivityBin& bin : inside.activity) {
+    Json& entry = json["activity"].emplace_back(
+        Json{{"from", bin.from}, {"to", bin.to ? Json(*bin.to) : Json()}, {"users", bin.users}});
+    for (const auto& metric : evaluate::summed_metrics()) {
+      entry[std::string(metric.name)] = bin.means.at(std::string(metric.name));
+    }
+  }
+  for (const PopularityBin& bin : inside.popularity) {
+    json["popularity"].push_back({{"bin", bin.name},
+                                  {"items", bin.items},
+                                  {"training_rows", bin.training_rows},
+                                  {"test_rows", bin.test_rows},
+                                  {"hits", bin.hits},
+                                  {"recommended", bin.recommended}});
+  }
+  if (inside.relations) {
+    Json& relations = json["relations"];
+    relations = {{"clients_per_block", inside.relations->clients_per_block},
+                 {"bins_from", inside.relations->bins_from},
+                 {"levels", Json::array()}};
+    for (const WeightLevel& level : inside.relations->levels) {
+      relations["levels"].push_back(
+          {{"own", level.own}, {"counts", level.counts}, {"weights", level.weights}});
+    }
+  }
+  if (inside.hierarchy) json["hierarchy"] = describe(*inside.hierarchy);
+  return to_line(json);
+}
+
+Inside inside_from_json(const std::string& text) {
+  return parse_json(text, "the inside of a round", [](const Json& json) {
+    Inside inside{.round = json.at("round").get<Round>(), .cutoff = json.at("cutoff").get<Index>()};
+    for (const Json& entry : json.at("activity")) {
+      ActivityBin& bin = inside.activity.emplace_back();
+      entry.at("from").get_to(bin.from);
+      if (!entry.at("to").is_null()) bin.to = entry.at("to").get<Index>();
+      entry.at("users").get_to(bin.users);
+      for (const auto& [name, value] : entry.items()) {
+        if (evaluate::find_metric(name) != nullptr) bin.means[name] = value.get<double>();
+      }
+    }
+    for (const Json& entry : json.at("popularity")) {
+      inside.popularity.push_back({.name = entry.at("bin").get<std::string>(),
+                                   .items = entry.at("items").get<Index>(),
+                                   .training_rows = entry.at("training_rows").get<Index>(),
+                                   .test_rows = entry.at("test_rows").get<Index>(),
+                                   .hits = entry.at("hits").get<Index>(),
+                                   .recommended = entry.at("recommended").get<Index>()});
+    }
+    if (json.contains("relations")) {
+      const Json& relations = json.at("relations");
+      inside.relations.emplace(
+          Relations{.clients_per_block = relations.at("clients_per_block").get<Index>(),
+                    .bins_from = relations.at("bins_from").get<std::vector<double>>()});
+      for (const Json& level : relations.at("levels")) {
+        inside.relations->levels.push_back(
+            {.own = level.at("own").get<double>(),
+             .counts = level.at("counts").get<std::vector<Index>>(),
+             .weights = level.at("weights").get<std::vector<std::vector<double>>>()});
+      }
+    }
+    if (json.contains("hierarchy")) inside.hierarchy = group_from_json(json.at("hierarchy"));
+    return inside;
+  });
 }
 }  // namespace fedhur::report

@@ -1,33 +1,17 @@
 #include "fedhur/report/round_report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <vector>
 
-#include "fedhur/base/error.hpp"
+#include "fedhur/report/json_text.hpp"
 
 namespace fedhur::report {
 namespace {
-using Json = nlohmann::ordered_json;
-
-// recall, mrr, ndcg first, as the product's page shows them; then the others; smaller k first.
 Json metrics_to_json(const Metrics& metrics) {
-  static constexpr std::array kOrder = {"recall", "mrr", "ndcg", "precision", "f1"};
-  std::vector<std::pair<std::pair<int, std::size_t>, std::string>> ordered;
-  for (const auto& [name, value] : metrics) {
-    const std::size_t at = name.find('@');
-    const auto kind = std::find(kOrder.begin(), kOrder.end(), name.substr(0, at));
-    const int k = at == std::string::npos ? 0 : std::stoi(name.substr(at + 1));
-    ordered.push_back({{k, static_cast<std::size_t>(kind - kOrder.begin())}, name});
-  }
-  std::sort(ordered.begin(), ordered.end());
   Json json = Json::object();
-  for (const auto& [key, name] : ordered) json[name] = metrics.at(name);
+  for (const std::string& name : evaluate::metric_names({metrics})) json[name] = metrics.at(name);
   return json;
 }
 
@@ -38,15 +22,6 @@ std::map<std::string, double> numbers_from_json(const Json& json) {
         value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
   }
   return numbers;
-}
-
-template <class Read>
-auto parse(const std::string& text, const char* what, Read read) {
-  try {
-    return read(Json::parse(text));
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("not {}: {}", what, error.what()));
-  }
 }
 }  // namespace
 
@@ -69,7 +44,7 @@ std::string to_json(const RoundReport& report) {
 }
 
 RoundReport round_report_from_json(const std::string& line) {
-  return parse(line, "a round's report", [](const Json& json) {
+  return parse_json(line, "a round's report", [](const Json& json) {
     RoundReport report;
     report.round = json.at("round").get<Round>() - 1;
     report.valid = numbers_from_json(json.at("valid"));
@@ -93,7 +68,7 @@ RoundReport round_report_from_json(const std::string& line) {
   });
 }
 
-std::string to_json(const RunResult& result) {
+Json describe(const RunResult& result) {
   Json json;
   json["method"] = result.method;
   json["data"] = result.data;
@@ -115,12 +90,13 @@ std::string to_json(const RunResult& result) {
                                     {"down", std::llround(result.bytes_down)}};
   json["peak_rss_mb"] = std::llround(result.peak_rss_mb);
   json["run"] = result.run;
-  // A path may hold any bytes; JSON may not.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json;
 }
 
+std::string to_json(const RunResult& result) { return to_line(describe(result)); }
+
 RunResult run_result_from_json(const std::string& text) {
-  return parse(text, "a run's result", [](const Json& json) {
+  return parse_json(text, "a run's result", [](const Json& json) {
     RunResult result;
     json.at("method").get_to(result.method);
     json.at("data").get_to(result.data);

@@ -1,15 +1,17 @@
 // What a round and a run have to say, as values and as JSON.
 #pragma once
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fedhur/base/ids.hpp"
+#include "fedhur/evaluate/metrics.hpp"
 #include "fedhur/federation/traffic.hpp"
 
 namespace fedhur::report {
-using Metrics = std::map<std::string, double>;  // "recall@10" -> user mean
+using evaluate::Metrics;
 
 struct RoundReport {
   Round round = 0;
@@ -48,7 +50,8 @@ struct RunResult {
 
 [[nodiscard]] std::string to_json(const RoundReport& report);  // one line
 [[nodiscard]] RoundReport round_report_from_json(
-    const std::string& line);                                           // DataError if it is none
+    const std::string& line);  // DataError if it is none
+[[nodiscard]] nlohmann::ordered_json describe(const RunResult& result);
 [[nodiscard]] std::string to_json(const RunResult& result);             // one line
 [[nodiscard]] RunResult run_result_from_json(const std::string& text);  // DataError if it is none
 }  // namespace fedhur::report

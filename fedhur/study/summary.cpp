@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "fedhur/report/report_model.hpp"
+
 namespace fedhur::study {
 using evaluate::Spread;
 using report::RunResult;
@@ -14,11 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kDeciding = "ndcg@10";  // what tests are about
 
-Column metric_column(const std::string& name, const std::string& heading) {
-  return {name, heading, 4, [name](const RunResult& result) {
-            const auto found = result.test.find(name);
-            return found == result.test.end() ? std::nan("") : found->second;
-          }};
+Column metric_column(const std::string& name) {
+  return {name, evaluate::metric_label(name), 4,
+          [name](const RunResult& result) { return report::value_or_nan(result.test, name); }};
 }
 
 double phase_per_round(const RunResult& result, const std::string& phase) {
@@ -120,9 +120,9 @@ std::vector<Column> columns_of(const PaperTable& table) {
         {"seconds", "s in all", 1, [](const RunResult& r) { return r.seconds.at("total"); }},
     };
   }
-  return {metric_column("recall@10", "Recall@10"),
-          metric_column("mrr@10", "MRR@10"),
-          metric_column(kDeciding, "NDCG@10"),
+  return {metric_column("recall@10"),
+          metric_column("mrr@10"),
+          metric_column(kDeciding),
           {"best_round", "best round", 0,
            [](const RunResult& r) { return static_cast<double>(r.best_round); }}};
 }

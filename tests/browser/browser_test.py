@@ -286,12 +286,12 @@ def watch_live(browser, folder):
         browser.wait(lambda: "http://" in said.read_text(), "watch says no address")
         url = said.read_text().split(" at ")[1].split()[0]
         browser.open(url)
-        rounds = lambda: browser.run("return report.runs[0].rounds.length")  # noqa: E731
+        rounds = lambda: browser.run("return report.rounds")  # noqa: E731
         # In one step: an element that was found may be drawn anew before its text is asked for.
         state = lambda: browser.run("return document.querySelector('#state').textContent")  # noqa: E731
         browser.run("window.stillThere = true")
         first = rounds()
-        browser.wait(lambda: rounds() > first and browser.run("return report.runs[0].inside !== null"),
+        browser.wait(lambda: rounds() > first and browser.run("return report.inside !== null"),
                      "no new round appears")
         browser.wait(lambda: "live: round" in state(), "the page does not say that the run goes on")
         check_drawn(browser, "live", 10)

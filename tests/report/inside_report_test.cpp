@@ -34,12 +34,14 @@ NamedArrays quality_of(const std::vector<Index>& train_counts) {
 
 json parse(const NamedArrays& arrays, const data::Dataset& dataset,
            const std::vector<Index>& train_counts, Index num_clients = 4) {
-  return json::parse(to_json(InsideReport{.round = 6,
-                                          .num_clients = num_clients,
-                                          .cutoff = 2,
-                                          .arrays = arrays,
-                                          .dataset = dataset,
-                                          .train_counts = train_counts}));
+  const std::string text = to_json(look_inside({.round = 6,
+                                                .num_clients = num_clients,
+                                                .cutoff = 2,
+                                                .arrays = arrays,
+                                                .dataset = dataset,
+                                                .train_counts = train_counts}));
+  EXPECT_EQ(to_json(inside_from_json(text)), text) << "nothing is lost when it is read back";
+  return json::parse(text);
 }
 
 TEST(InsideReport, HasTheQualityOfEveryMethod) {

@@ -60,48 +60,33 @@ function barFigure(parent) {
   };
 }
 
-function inOrder(names, order) {
-  const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length - 1.5);
-  return [...names].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-}
-
-// A row per group that has begun, of the means of pick(run): {name: value}. All rows have the same
-// segments.
-function toBars(pick, order, rest) {
-  const begun = groups.filter((group) => group.runs.some((run) => run.rounds.length > 0));
-  const rows = begun.map((group) => ({label: group.label, values: meansByKey(group, pick)}));
-  const keys = rows.flatMap(({values}) => Object.keys(values).filter((name) => values[name] > 0));
-  const names = inOrder(new Set(keys), order);
-  // What has no name of its own is grey.
-  const segmentsOf = (values) => names.map(
-      (name, i) =>
-          ({name: words(name), value: values[name] || 0, index: name === 'other' ? 7 : i}));
-  return {...rest, rows: rows.map(({label, values}) => ({label, segments: segmentsOf(values)}))};
+// A row per group that has begun, all with the same segments.
+function toBars({names, colors, groups: shown, values}, rest) {
+  const segmentsOf = (row) => row.map((value, i) => ({name: names[i], value, index: colors[i]}));
+  const rows = values.map((row, i) => ({label: groups[shown[i]].label, segments: segmentsOf(row)}));
+  return {...rest, rows};
 }
 
 function createTime(body) {
-  const view = {mode: 'run'};
-  const order = ['local_training', 'query', 'server', 'fine_tuning', 'evaluation', 'other'];
-  const modes = [['run', 'Whole run'], ['round', 'Per round']];
+  const modes = [['seconds', 'Whole run'], ['round_seconds', 'Per round']];
+  const titles = {
+    seconds: 'Time by phase, whole run',
+    round_seconds: 'Time by phase, per round',
+  };
+  let mode = 'seconds';
   const controls = el('div', {class: 'controls'});
   body.append(controls);
   const figure = barFigure(body);
   body.append(el('p', {class: 'note'}, `
       Wall-clock time of the simulation, in which all clients share one machine. Other is loading,
       checkpoints and the like.${hasSeeds ? ' Means over seeds.' : ''}`));
-  const secondsPer = (run) => {
-    const seconds = secondsOf(run);
-    const parts = view.mode === 'round' ? run.rounds.length : 1;
-    return Object.fromEntries(
-        Object.entries(seconds).map(([phase, value]) => [phase, value / parts]));
-  };
   const update = () => {
-    const title = view.mode === 'run' ? 'Time by phase, whole run' : 'Time by phase, per round';
-    const data = toBars(secondsPer, order, {title, text: format.seconds, tick: format.secondTick});
+    const texts = {title: titles[mode], text: format.seconds, tick: format.secondTick};
+    const data = toBars(report[mode], texts);
     if (data.rows.length > 0) figure(data);
   };
-  controls.append(choice('Of', modes, view.mode, (mode) => {
-    view.mode = mode;
+  controls.append(choice('Of', modes, mode, (next) => {
+    mode = next;
     update();
   }));
   return update;
@@ -109,7 +94,6 @@ function createTime(body) {
 
 function createTraffic(body) {
   const panels = el('div', {class: 'panels'});
-  const order = ['start', 'train', 'query', 'finetune', 'update', 'mix'];
   const titles = {up: 'Up, from clients to server', down: 'Down, from server to clients'};
   const figures = Object.keys(titles).map((direction) => [direction, barFigure(panels)]);
   body.append(panels, el('p', {class: 'note'}, `
@@ -117,11 +101,8 @@ function createTraffic(body) {
       Evaluation is not counted.`));
   return () => {
     for (const [direction, figure] of figures) {
-      const data = toBars((run) => bytesOf(run, direction), order, {
-        title: titles[direction],
-        text: format.bytes,
-        tick: format.byteTick,
-      });
+      const texts = {title: titles[direction], text: format.bytes, tick: format.byteTick};
+      const data = toBars(report[direction], texts);
       if (data.rows.length > 0) figure(data);
     }
   };

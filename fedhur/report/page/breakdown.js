@@ -1,9 +1,5 @@
 // For whom and for which items the recommendations are good, at the best rounds.
-function insideGroups() {
-  return groups.filter((group) => group.runs.some((run) => run.inside));
-}
-
-// data: {bins: [{label, under, title, isFew}], series: [{label, index, values}], text, tick, xName,
+// data: {bins: [{label, size, title, few}], series: [{label, index, values}], text, tick, xName,
 // asColumns}; a value is {mean, deviation} or null.
 function drawBins(svg, width, height, data) {
   const margin = {top: 12, right: 12, bottom: 58, left: 50};
@@ -20,7 +16,7 @@ function drawBins(svg, width, height, data) {
   data.bins.forEach((bin, i) => {
     const line = isTight && i % 2 === 1 ? 31 : 17;
     add(svg, 'text', {class: 'strong middle', x: center(i), y: bottom + line}, bin.label);
-    if (!isTight) add(svg, 'text', {class: 'middle', x: center(i), y: bottom + 33}, bin.under);
+    if (!isTight) add(svg, 'text', {class: 'middle', x: center(i), y: bottom + 33}, bin.size);
   });
 
   const room = Math.min(x.bandwidth() * 0.7, (data.asColumns ? 44 : 7) * data.series.length);
@@ -28,7 +24,7 @@ function drawBins(svg, width, height, data) {
   data.series.forEach((series, s) => {
     const offset = (s + 0.5) * step - room / 2;
     const points = series.values.map(
-        (value, i) => value && {x: center(i) + offset, isFew: data.bins[i].isFew, ...value});
+        (value, i) => value && {x: center(i) + offset, few: data.bins[i].few, ...value});
     if (data.asColumns) {
       drawColumns(svg, points, y, step, series.index);
     } else {
@@ -56,7 +52,7 @@ function drawDots(svg, points, y, index, isDashed) {
   add(svg, 'path',
       {class: 'line', stroke, 'stroke-dasharray': pattern, opacity: 0.55, d: line(points)});
   for (const p of points.filter(Boolean)) {
-    const kind = p.isFew ? {class: 'ring'} : {fill: stroke};
+    const kind = p.few ? {class: 'ring'} : {fill: stroke};
     add(svg, 'circle', {cx: p.x, cy: y(p.mean), r: 4, stroke, ...kind});
   }
 }
@@ -81,81 +77,38 @@ function binFigure(parent, title, data, note) {
   figure.append(el('figcaption', {}, note));
 }
 
-function drawActivity(place, shown, metric, cutoff) {
-  const binOf = (run, from) => run.inside && run.inside.activity.find((bin) => bin.from === from);
-  const insides = shown.flatMap((group) => group.runs.map((run) => run.inside).filter(Boolean));
-  const froms = [...new Set(insides.flatMap((inside) => inside.activity.map((bin) => bin.from)))];
-  froms.sort((a, b) => a - b);
-  const bins = froms.map((from) => {
-    const all = shown.flatMap((group) => group.runs.map((run) => binOf(run, from))).filter(Boolean);
-    const {to} = all[0];
-    const label = to === null ? `${from}+` : from === to ? `${from}` : `${from}–${to}`;
-    const users = Math.round(mean(all.map((bin) => bin.users)));
-    const under = plural(users, 'user');
-    return {label, under, title: `${label} training rows: ${under}`, isFew: users < 10};
-  });
-  const series = shown.map(
-      ({label, index, runs}) => ({
-        label,
-        index,
-        values: froms.map((from) => summarize({runs}, (run) => binOf(run, from)?.[metric])),
-      }));
-  binFigure(
-      place, `Test ${metricLabel(`${metric}@${cutoff}`)} by activity of users`,
-      {bins, series, text: format.metric, tick: null, xName: 'training rows of a user'}, `
-      Users by how many training rows they have; each bin is twice as wide as the one before. A
-      hollow dot is the mean of fewer than ten users.`);
-}
-
-function drawPopularity(panels, shown, cutoff) {
-  const first = shown[0].runs.find((run) => run.inside).inside.popularity;
-  const total = (all, key) => all.reduce((sum, bin) => sum + bin[key], 0) || 1;
-  const bins = first.map((bin) => {
-    const under = plural(bin.items, 'item');
-    const rows = plural(bin.training_rows, 'training row');
-    return {label: bin.bin, under, title: `${bin.bin}: ${under} with ${rows}`};
-  });
-  // value(bin, all bins of a run) in every bin.
-  const data = (value) => ({
-    bins,
-    asColumns: true,
-    text: format.percent,
-    tick: format.percentTick,
-    xName: 'items, by training rows',
-    series: shown.map(({label, index, runs}) => {
-      const pick = (i) => (run) => {
-        const all = run.inside && run.inside.popularity;
-        return all ? value(all[i], all) : NaN;
-      };
-      return {label, index, values: first.map((_, i) => summarize({runs}, pick(i)))};
-    }),
-  });
-  const inTest = first.map((bin) => format.percent(bin.test_rows / total(first, 'test_rows')));
-  binFigure(
-      panels, `Test rows found among the first ${cutoff}`,
-      data((bin) => (bin.test_rows > 0 ? bin.hits / bin.test_rows : NaN)), `
-      Of the test rows with popular and with rare items, the share that was recommended. Head, middle
-      and tail have a third of the training rows each, the head in the fewest items.`);
-  binFigure(
-      panels, `What the first ${cutoff} are made of`,
-      data((bin, all) => bin.recommended / total(all, 'recommended')), `
-      Share of all recommended places. Of the test rows, head, middle and tail have
-      ${inTest.join(', ')}.`);
+// A chart of the model as drawBins() takes it.
+function toBins({bins, groups: shown, values}, rest) {
+  const valueOf = (value) => value && {mean: value[0], deviation: value[1]};
+  const series = values.map((row, i) => ({
+                              label: groups[shown[i]].label,
+                              index: shown[i],
+                              values: row.map(valueOf),
+                            }));
+  return {bins, series, ...rest};
 }
 
 function createUsers(body) {
-  const shown = insideGroups();
-  const {cutoff} = shown[0].runs.find((run) => run.inside).inside;
-  const activity = el('div');
+  const {activity, popularity, headline} = report.inside;
+  const place = el('div');
   const panels = el('div', {class: 'panels'});
-  const draw = (metric) => {
-    activity.replaceChildren();
-    drawActivity(activity, shown, metric, cutoff);
+  const draw = (i) => {
+    place.replaceChildren();
+    binFigure(
+        place, `Test ${activity[i].title} by activity of users`,
+        toBins(activity[i], {text: format.metric, tick: null, xName: 'training rows of a user'}), `
+        Users by how many training rows they have; each bin is twice as wide as the one before. A
+        hollow dot is the mean of fewer than ten users.`);
   };
-  const kinds = ['ndcg', 'recall', 'mrr', 'precision'];
-  const options = kinds.map((kind) => [kind, metricLabel(`${kind}@${cutoff}`)]);
-  const controls = el('div', {class: 'controls'}, selection('Metric', options, 'ndcg', draw));
-  body.append(controls, groupLegend('line'), activity, panels);
-  draw('ndcg');
-  drawPopularity(panels, shown, cutoff);
+  const options = activity.map(({title}, i) => [i, title]);
+  const controls = el('div', {class: 'controls'}, selection('Metric', options, headline, draw));
+  body.append(controls, groupLegend('line'), place, panels);
+  draw(headline);
+  const shares = {
+    asColumns: true,
+    text: format.percent,
+    tick: format.percentTick,
+    xName: 'items, by training rows'
+  };
+  for (const chart of popularity) binFigure(panels, chart.title, toBins(chart, shares), chart.note);
 }

@@ -81,15 +81,8 @@ function describeCurves(name, data) {
   return `${name} by round: ${parts.join('; ') || 'no round yet'}.`;
 }
 
-// The numbers of single runs at their best rounds.
-function bestDots(group, pick) {
-  return group.runs.map((run) => run.rounds.find((round) => round.round === run.result.best_round))
-      .filter((round) => round && isNumber(pick(round)))
-      .map((round) => ({x: round.round, y: pick(round)}));
-}
-
 // A figure with a title and curves; update() draws them from the present data. `current()` tells
-// {name, pick, text, marksBest, isCloseUp}, where pick(round) is a number.
+// {name, curve, text, marksBest, isCloseUp}.
 function curveFigure(parent, height, current, note) {
   const title = el('h3');
   const figure = el('figure', {}, title);
@@ -97,20 +90,21 @@ function curveFigure(parent, height, current, note) {
   const chart = makeChart(figure, height, drawCurves);
   if (note) figure.append(el('figcaption', {}, note));
   return () => {
-    const {name, pick, text, marksBest, isCloseUp} = current();
+    const {name, curve, text, marksBest, isCloseUp} = current();
     title.textContent = name;
-    const series = groups.map((group) => ({
-                                label: group.label,
-                                index: group.index,
-                                points: curve(group, pick),
-                                dots: marksBest && hasSeveral ? bestDots(group, pick) : [],
-                              }));
+    const series = curve.series.map(
+        ({points, bests}, index) => ({
+          label: groups[index].label,
+          index,
+          points: points.map(([x, y, spread = 0]) => ({x, y, low: y - spread, high: y + spread})),
+          dots: marksBest && hasSeveral ? bests.map(([x, y]) => ({x, y})) : [],
+        }));
     const values = series.flatMap((one) => one.points.map((p) => p.y));
     const [low, high] = [Math.min(...values), Math.max(...values)];
     const data = {
       text,
       series,
-      best: marksBest && !hasSeveral ? report.runs[0].result.best_round : 0,
+      best: marksBest ? report.best_round : 0,
       from: isCloseUp && values.length > 0 ? high - (high - low) / 4 : -Infinity,
     };
     chart.update(data, describeCurves(name, data));
@@ -119,39 +113,46 @@ function curveFigure(parent, height, current, note) {
 
 function groupLegend(kind) {
   if (!isComparison) return '';
-  return legend(groups.map((group) => {
-    const seeds = group.runs.length > 1 ? ` (${group.runs.length} seeds)` : '';
-    return {label: group.label + seeds, index: group.index, kind};
+  return legend(groups.map(({label, runs}, index) => {
+    const seeds = runs.length > 1 ? ` (${runs.length} seeds)` : '';
+    return {label: label + seeds, index, kind};
   }));
 }
 
 function createQuality(body) {
-  const view = {metric: headlineMetric(), range: isComparison ? 'top' : 'all', offered: ''};
+  const view = {metric: '', range: isComparison ? 'top' : 'all'};
   const controls = el('div', {class: 'controls'});
   const panels = el('div', {class: 'panels'});
+  const meaning = el('span');
   const marks = hasSeveral ? ' Circles are the best rounds of single runs.' : '';
-  body.append(controls, groupLegend('line'), panels, el('p', {class: 'note'}, `
+  body.append(controls, groupLegend('line'), panels, el('p', {class: 'note'}, meaning, `
       Means over users, whose lists are ranked among all items. The best round is chosen by the
       validation split.${seedsNote}${marks}`));
+  const isShown = ({label}) => label === view.metric;
   const figures = [['Validation', 'valid'], ['Test', 'test']].map(
       ([split, part]) => curveFigure(panels, 270, () => ({
-                                                    name: `${split} ${metricLabel(view.metric)}`,
-                                                    pick: (round) => round[part][view.metric],
+                                                    name: `${split} ${view.metric}`,
+                                                    curve: report[part].find(isShown),
                                                     text: format.metric,
                                                     marksBest: true,
                                                     isCloseUp: view.range === 'top',
                                                   })));
-  const draw = () => figures.forEach((update) => update());
+  const draw = () => {
+    const {label, note} = report.valid.find(isShown);
+    meaning.textContent = note ? `${label}: ${note}` : '';
+    figures.forEach((update) => update());
+  };
   const choose = (key) => (value) => {
     view[key] = value;
     draw();
   };
+  let offered = '';
   return () => {
-    const names = metricNames();
-    if (names.join() !== view.offered) {
-      view.offered = names.join();
-      if (!names.includes(view.metric)) view.metric = headlineMetric();
-      const options = names.map((name) => [name, metricLabel(name)]);
+    const labels = report.valid.map(({label}) => label);
+    if (labels.join() !== offered) {
+      offered = labels.join();
+      if (!labels.includes(view.metric)) view.metric = labels[report.headline];
+      const options = labels.map((label) => [label, label]);
       const ranges = [['all', 'All'], ['top', 'Top quarter']];
       fill(
           controls, selection('Metric', options, view.metric, choose('metric')),
@@ -161,28 +162,6 @@ function createQuality(body) {
   };
 }
 
-const measureNotes = {
-  loss: ['Training loss', 'Mean over the training samples of the round.'],
-  relation_entropy: [
-    'Entropy of the weights',
-    'Of what a client draws on, as a share of the largest possible: 1 treats all alike.'
-  ],
-  own_weight: ['Weight of oneself', 'Mean weight that a client gives to its own part.'],
-  trace_kept: ['Trace kept', 'Share of the global filter that its leading eigenpairs keep.'],
-  score_loss: ['Scorer loss', 'How far the scorer is from the scores it learns.'],
-  neighbors: ['Neighbours', 'Clients that a client averages over, mean.'],
-  candidates: ['Candidates', 'Clients with a weight above zero, mean per client.'],
-};
-function measureNames() {
-  const others = ['round', 'valid', 'test', 'best', 'seconds', 'bytes'];
-  const rounds = report.runs.flatMap((run) => run.rounds);
-  const names = new Set(rounds.flatMap((round) => Object.keys(round)));
-  // A loss of 0 throughout is that of a method that trains nothing.
-  return [...names]
-      .filter((name) => !others.includes(name) && rounds.some((round) => round[name]))
-      .sort((a, b) => (b === 'loss') - (a === 'loss') || a.localeCompare(b));
-}
-
 function createMeasures(body) {
   const panels = el('div', {class: 'panels small'});
   const note = `What the server noted in every round.${seedsNote}`;
@@ -190,13 +169,13 @@ function createMeasures(body) {
   let figures = [];
   let offered = null;
   return () => {
-    const names = measureNames();
-    if (names.join() !== offered) {
-      offered = names.join();
+    const names = report.measures.map(({label}) => label).join();
+    if (names !== offered) {
+      offered = names;
       panels.replaceChildren();
-      figures = names.map((name) => {
-        const [title, text] = measureNotes[name] || [words(name), ''];
-        const current = () => ({name: title, pick: (round) => round[name], text: format.short});
+      figures = report.measures.map((measure, i) => {
+        const {label, note: text} = measure;
+        const current = () => ({name: label, curve: report.measures[i], text: format.short});
         return curveFigure(panels, 190, current, text);
       });
     }

@@ -11,21 +11,6 @@ function weightColor() {
   return (shares) => scale(shares > 0 ? Math.log2(shares) : -kMostDoublings);
 }
 
-// What the scopes of every level consist of.
-function levelContents(inside) {
-  const contents = [];
-  let parts = inside.hierarchy ? inside.hierarchy.groups : null;
-  for (const _ of inside.relations.levels) {
-    contents.push(parts ? plural(parts.length, 'group') : 'single items');
-    if (parts) parts = parts[0].groups ? parts.flatMap((group) => group.groups) : null;
-  }
-  return contents;
-}
-function levelNames(inside) {
-  if (!inside.hierarchy) return ['All items'];
-  return levelContents(inside).map((content, i) => `Level ${i + 1}: ${content}`);
-}
-
 // Rows and columns by number, or by how much the others draw on them.
 function orderOf(weights, mode) {
   const order = weights.map((_, i) => i);
@@ -61,8 +46,8 @@ const heatView = {
   order: 'number'
 };  // lasts when the live page draws another round
 
-function createHeatMap(body, inside, clients) {
-  const {levels, clients_per_block: size} = inside.relations;
+function createHeatMap(body, relations) {
+  const {levels, clients, clients_per_block: size} = relations;
   if (!(heatView.level < levels.length)) heatView.level = levels.length - 1;
   const view = Object.assign(heatView, {row: -1, col: -1});
   const canvas = el('canvas', {role: 'img', tabindex: 0});
@@ -85,7 +70,7 @@ function createHeatMap(body, inside, clients) {
     paint.strokeRect(view.col * cell, view.row * cell, cell, cell);
   };
   const draw = () => {
-    const {weights, own} = levels[view.level];
+    const {label, weights, own} = levels[view.level];
     order = orderOf(weights, view.order);
     picture = paintWeights(weights, order);
     fill(key, ramp());
@@ -93,7 +78,7 @@ function createHeatMap(body, inside, clients) {
         'aria-label',
         `
         Weights of ${weights.length} by ${weights.length} rows and columns of clients,
-        ${levelNames(inside)[view.level]}. Mean weight of oneself: ${format.shares(own)} an equal
+        ${label}. Mean weight of oneself: ${format.shares(own)} an equal
         share. Arrow keys go from cell to cell.`
             .replace(/\s+/g, ' ')
             .trim());
@@ -151,7 +136,7 @@ function createHeatMap(body, inside, clients) {
     view[name] = value;
     draw();
   };
-  const contents = levelContents(inside).map((content, i) => [i, `${i + 1}: ${content}`]);
+  const contents = levels.map((level, i) => [i, `${i + 1}: ${level.contents}`]);
   const orders = [['number', 'By number'], ['drawn', 'Most drawn on first']];
   body.append(
       el('div', {class: 'controls'},
@@ -163,8 +148,8 @@ function createHeatMap(body, inside, clients) {
          `
       A row is a target, a column a candidate: how much of what the target receives comes from the
       candidate, in equal shares (1: all ${format.count(clients)} clients alike)${
-             inside.hierarchy ? ', on the mean over the groups of the level' :
-                                ''}. The diagonal is what
+             relations.has_hierarchy ? ', on the mean over the groups of the level' :
+                                       ''}. The diagonal is what
       clients take of their own.${
              size > 1 ? ` Every cell is the mean over ${size} × ${size} clients.` : ''}`));
   onWidth(canvas, () => (picture ? show() : draw()));

@@ -3,13 +3,16 @@ const kPause = 1000;  // milliseconds between questions
 
 // Takes an answer over; returns whether anything is new.
 function take(update) {
-  const [run] = report.runs;
-  const known = () => JSON.stringify([report.live, run.finished, run.manifest]);
+  const known = () => JSON.stringify([report.live, report.state, report.environment]);
   const before = known();
-  run.rounds.splice(update.first, run.rounds.length, ...update.rounds);
-  Object.assign(run, update.run);
-  if ('inside' in update) run.inside = update.inside;
-  report.live = update.live;
+  for (const part of ['valid', 'test', 'measures']) {
+    for (const curve of update[part]) {
+      const old = report[part].find(({label}) => label === curve.label);
+      const points = old ? old.series[0].points : [];
+      curve.series[0].points.unshift(...points.filter(([round]) => round <= update.first));
+    }
+  }
+  Object.assign(report, update);
   return known() !== before;
 }
 
@@ -31,6 +34,6 @@ async function ask() {
   } catch (error) {
     tell('no connection: has fedhur watch ended?');
   }
-  if (!report.runs[0].finished) setTimeout(ask, kPause);
+  if (report.is_open) setTimeout(ask, kPause);
 }
-if (report.live && !report.runs[0].finished) setTimeout(ask, kPause);
+if (report.live && report.is_open) setTimeout(ask, kPause);

@@ -2,47 +2,44 @@
 const noInside =
     'The run has not written the inside of a round yet; that comes with its first checkpoint.';
 
-// One view at a time, of the groups whose runs have this part of the inside.
-function createViews(body, part, missing, create) {
-  const find = (group) => group.runs.find((run) => run.inside && run.inside[part]);
-  const able = groups.filter(find);
-  if (able.length === 0) {
-    body.append(el('p', {class: 'note'}, insideGroups().length > 0 ? missing : noInside));
+// One view at a time, of the groups that have one.
+function createViews(body, views, missing, create) {
+  if (!views || views.length === 0) {
+    body.append(el('p', {class: 'note'}, views ? missing : noInside));
     return;
   }
   const place = el('div');
   const note = el('p', {class: 'note'});
   const show = (index) => {
-    const run = find(groups[index]);
     place.replaceChildren();
-    create(place, run);
-    note.textContent = `At round ${run.inside.round}, the best${run.finished ? '' : ' so far'}${
-        hasSeveral ? `, of ${run.name}` : ''}.`;
+    create(place, views[index]);
+    note.textContent = views[index].when;
   };
-  const options = able.map((group) => [String(group.index), group.label]);
-  if (able.length > 1) {
-    const select = selection('Of', options, options[0][0], (index) => show(Number(index)));
+  const options = views.map((view, i) => [i, groups[view.group].label]);
+  if (views.length > 1) {
+    const select = selection('Of', options, 0, (index) => show(Number(index)));
     body.append(el('div', {class: 'controls'}, select));
   }
   body.append(place, note);
-  show(able[0].index);
+  show(0);
 }
 
 function createRelations(body) {
-  createViews(body, 'relations', 'Here no client has weights for others.', (place, run) => {
+  const missing = 'Here no client has weights for others.';
+  createViews(body, report.inside?.relations, missing, (place, view) => {
     const [left, right] = [el('div'), el('div', {}, el('h3', {}, 'Weights by size'))];
     place.append(el('div', {class: 'panels'}, left, right));
-    createHeatMap(left, run.inside, run.result.clients);
-    createSpread(right, run.inside);
+    createHeatMap(left, view);
+    createSpread(right, view);
   });
 }
 function createItems(body) {
-  createViews(body, 'hierarchy', 'Here items are not grouped.', (place, run) => {
-    createHierarchyView(place, run.inside.hierarchy);
-  });
+  createViews(
+      body, report.inside?.hierarchies, 'Here items are not grouped.',
+      (place, view) => createHierarchyView(place, view.root));
 }
 function createUsersOrNote(body) {
-  if (insideGroups().length > 0)
+  if (report.inside)
     createUsers(body);
   else
     body.append(el('p', {class: 'note'}, noInside));
@@ -89,4 +86,3 @@ function refresh(hasNewInside) {
   }
 }
 refresh(false);
-document.getElementById('colophon').textContent = `fedhur ${report.version}`;

@@ -48,13 +48,9 @@ function drawSpread(svg, width, height, data) {
   });
 }
 
-function createSpread(body, inside) {
-  const names = levelNames(inside);
-  const levels = inside.relations.levels.map((level, index) => {
-    const total = level.counts.reduce((sum, count) => sum + count, 0) || 1;
-    const shares = level.counts.map((count) => count / total);
-    return {label: names[index], index, own: level.own, shares};
-  });
+function createSpread(body, relations) {
+  const levels =
+      relations.levels.map(({label, own, shares}, index) => ({label, index, own, shares}));
   const ownText = (level) => `own ${format.shares(level.own)}`;
   body.append(legend(levels.map((level) => ({
                                   label: level.label,
@@ -67,7 +63,7 @@ function createSpread(body, inside) {
   const said = levels.map((level) => `${level.label}: ${ownText(level)}`);
   makeChart(figure, 260, drawSpread)
       .update(
-          {edges: inside.relations.bins_from, levels},
+          {edges: relations.bins_from, levels},
           `Weights given to other clients by size, in equal shares. ${said.join('. ')}.`);
   const zeros = levels.filter((level) => level.shares[0] > 0.0005)
                     .map((level) => format.percent(level.shares[0]));

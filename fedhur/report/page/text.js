@@ -38,7 +38,6 @@ const format = {
                           `${format.short(x / 3600)}${kThin}h`),
   // Of a weight in equal shares.
   shares: (x) => `${format.short(x)}×`,
-  time: (text) => (text ? text.replace('T', ' ').replace('Z', ' UTC') : '–'),
 };
 
 function isNumber(x) {
@@ -47,20 +46,11 @@ function isNumber(x) {
 function plusMinus(mean, deviation, text) {
   return deviation > 0 ? `${text(mean)} ± ${text(deviation)}` : text(mean);
 }
-function words(key) {
-  return key.replace(/_/g, ' ');
-}
 function plural(count, noun) {
   return `${format.count(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 function mean(values) {
   return values.reduce((sum, x) => sum + x, 0) / values.length;
-}
-// Of a sample; 0 where there is only one.
-function deviation(values) {
-  if (values.length < 2) return 0;
-  const center = mean(values);
-  return Math.sqrt(values.reduce((sum, x) => sum + (x - center) ** 2, 0) / (values.length - 1));
 }
 function color(index) {
   return `var(--c${index % 8})`;

@@ -1,4 +1,4 @@
-#include "apps/figure_script.hpp"
+#include "fedhur/report/figure_script.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 
-namespace fedhur::apps {
+namespace fedhur::report {
 namespace {
 constexpr std::array<const char*, kNumColors> kColors = {
     "#0072b2", "#d55e00", "#009e73", "#b8578f", "#8a6d00", "#3d9bd9", "#5e4fa2", "#6b6b6b"};
@@ -101,4 +101,4 @@ std::string set_axis(char axis, const Scale& scale) {
   return fmt::format("set {0}range [{1}:{2}]\nset {0}tics {3}\nset format {0} '%.{4}f'\n", axis,
                      scale.low, scale.high, scale.step, digits);
 }
-}  // namespace fedhur::apps
+}  // namespace fedhur::report

@@ -1,27 +1,25 @@
-#include "apps/hierarchy_figure.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
+#include "fedhur/study/figures.hpp"
 
-namespace fedhur::apps {
+namespace fedhur::study {
 namespace {
-using study::Helper;
-using study::ItemRelations;
-using study::ItemStep;
+using report::as_literal;
+using report::color;
 
 // In pixels of a screen.
 constexpr double kWidth = 860;
-constexpr double kTop = 44;
+constexpr double kTitleHeight = 44;
 constexpr double kLevel = 158;  // of which the bars take
 constexpr double kBars = 118;
 constexpr double kBottom = 48;  // label and key
 constexpr double kLine = 17;    // of text
-constexpr std::size_t kMostItems = 6;
+constexpr std::size_t kMostListed = 6;
 constexpr std::size_t kTitleWidth = 48;  // in characters
 
 // As much as fits, cut between characters.
@@ -49,7 +47,7 @@ std::map<Index, const char*> colors_of(const ItemRelations& relations) {
   std::map<Index, const char*> colors;
   std::size_t used = 0;
   for (const auto& [client, count] : counts) {
-    colors[client] = color(count > 1 && used + 1 < kNumColors ? ++used : 0);
+    colors[client] = color(count > 1 && used + 1 < report::kNumColors ? ++used : 0);
   }
   return colors;
 }
@@ -72,7 +70,7 @@ std::string describe_group(const ItemStep& step) {
 // The group and its most frequent items, at the left.
 std::string list_items(const ItemStep& step, double top, double height) {
   std::vector<std::string> lines = {describe_group(step)};
-  const std::size_t count = std::min(step.items.size(), kMostItems);
+  const std::size_t count = std::min(step.items.size(), kMostListed);
   for (std::size_t i = 0; i < count; ++i) lines.push_back(shortened(step.items[i], kTitleWidth));
   const Index num_more = step.num_items - static_cast<Index>(count);
   if (num_more > 0) lines.push_back(fmt::format("and {} more", num_more));
@@ -107,7 +105,7 @@ std::string draw_helpers(const ItemRelations& relations, std::size_t level,
              "plot $level{} using 2:1:(0):2:($1-0.36):($1+0.36):3 with boxxyerror lc rgb variable, "
              "'' using 2:1:4 with labels left offset 0.6,0, NaN with lines dt 2 lc rgb '#222222' "
              "title {}\n",
-             static_cast<double>(labels.size()) - 0.5, tick_labels(labels),
+             static_cast<double>(labels.size()) - 0.5, report::tick_labels(labels),
              is_last ? as_literal(fmt::format("weight of a helper of client {}", relations.client))
                      : "''",
              equal, equal, level,
@@ -116,13 +114,16 @@ std::string draw_helpers(const ItemRelations& relations, std::size_t level,
 }
 }  // namespace
 
-std::vector<Figure> draw_hierarchy(const ItemRelations& relations, const std::string& name,
-                                   FigureFormat format) {
+std::vector<report::Figure> draw_hierarchy(const ItemRelations& relations, const std::string& name,
+                                           report::FigureFormat format) {
   if (relations.steps.empty()) return {};
-  const double height = kTop + kLevel * static_cast<double>(relations.steps.size()) + kBottom;
-  std::string script = begin_figure(format, static_cast<int>(kWidth), static_cast<int>(height));
+  const double height =
+      kTitleHeight + kLevel * static_cast<double>(relations.steps.size()) + kBottom;
+  std::string script =
+      report::begin_figure(format, static_cast<int>(kWidth), static_cast<int>(height));
   // Room for the number beyond the longest bar.
-  script += set_axis('x', scale_with_zero(0.0, 1.12 * largest_weight(relations), 5));
+  script +=
+      report::set_axis('x', report::scale_with_zero(0.0, 1.12 * largest_weight(relations), 5));
   script += fmt::format(
       "unset grid\nset grid xtics lc rgb '#dddddd' lt 1\nset border 1\nset tics scale 0 textcolor "
       "rgb "
@@ -134,7 +135,7 @@ std::vector<Figure> draw_hierarchy(const ItemRelations& relations, const std::st
       1.0 - 18 / height, 500 / kWidth, 1.0 - 24 / kWidth, 668 / kWidth, 14 / height);
   const auto colors = colors_of(relations);
   for (std::size_t level = 0; level < relations.steps.size(); ++level) {
-    const double top = kTop + kLevel * static_cast<double>(level);
+    const double top = kTitleHeight + kLevel * static_cast<double>(level);
     script += fmt::format("set tmargin at screen {}\nset bmargin at screen {}\n",
                           1.0 - top / height, 1.0 - (top + kBars) / height);
     script += list_items(relations.steps[level], top, height);
@@ -142,4 +143,4 @@ std::vector<Figure> draw_hierarchy(const ItemRelations& relations, const std::st
   }
   return {{.name = name, .script = script + "unset multiplot\n"}};
 }
-}  // namespace fedhur::apps
+}  // namespace fedhur::study

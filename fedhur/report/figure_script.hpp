@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fedhur::apps {
+namespace fedhur::report {
 enum class FigureFormat : std::uint8_t { svg, png, pdf };
 
 struct Figure {
@@ -35,4 +35,4 @@ struct Scale {
 [[nodiscard]] Scale scale_with_zero(double lowest, double highest, int most_steps);
 [[nodiscard]] Scale scale_around(double lowest, double highest, int most_steps);
 [[nodiscard]] std::string set_axis(char axis, const Scale& scale);  // 'x' or 'y'
-}  // namespace fedhur::apps
+}  // namespace fedhur::report

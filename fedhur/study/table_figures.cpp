@@ -1,5 +1,3 @@
-#include "apps/table_figures.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,15 +5,21 @@
 #include <array>
 #include <cmath>
 
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
+#include "fedhur/study/figures.hpp"
 
-namespace fedhur::apps {
+namespace fedhur::study {
 namespace {
 using evaluate::Spread;
-using study::Column;
-using study::DataSummary;
-using study::RowSummary;
-using study::Summary;
+using report::as_literal;
+using report::begin_figure;
+using report::color;
+using report::plain;
+using report::Scale;
+using report::scale_around;
+using report::scale_with_zero;
+using report::set_axis;
+using report::tick_labels;
 
 // In pixels of a screen, as begin_figure() has them.
 constexpr double kCharacter = 8.0;  // the width that text may need
@@ -47,16 +51,15 @@ struct Panel {
 Panel panel_of(const Summary& summary, const DataSummary& data, const std::string& name) {
   const auto column = std::ranges::find(summary.columns, name, &Column::name);
   expects(column != summary.columns.end(), "a table has the columns that are drawn");
-  Panel panel;
+  Panel panel{.heading = column->heading, .marks = {}};
   for (const RowSummary& row : data.rows) {
-    const study::Row& planned = summary.table->rows[row.row];
-    Mark mark{
-        .label = planned.label,
-        .text = "-",
-        .num_seeds = row.seeds.size(),
-        .spread = {},
-        .published = study::published(summary.table->name, planned.label, data.data.name, name),
-        .is_proposal = planned.is_proposal};
+    const Row& planned = summary.table->rows[row.row];
+    Mark mark{.label = planned.label,
+              .text = "-",
+              .num_seeds = row.seeds.size(),
+              .spread = {},
+              .published = published(summary.table->name, planned.label, data.data.name, name),
+              .is_proposal = planned.is_proposal};
     if (mark.num_seeds > 0) {
       mark.text = format_spread(row, *column);
       mark.spread = evaluate::spread_of(row.values.at(name));
@@ -94,8 +97,8 @@ struct Symbol {
   const char* color;
   const char* text;
 };
-Symbol proposed() { return {.point = 5, .color = color(1), .text = "proposed"}; }
-Symbol published() { return {.point = 12, .color = "#111111", .text = "published"}; }
+Symbol proposed_symbol() { return {.point = 5, .color = color(1), .text = "proposed"}; }
+Symbol published_symbol() { return {.point = 12, .color = "#111111", .text = "published"}; }
 
 // Above and below all panels: what is shown, and what the marks mean. Not as a key, whose place
 // and width gnuplot derives from a single panel.
@@ -187,7 +190,7 @@ std::string draw_bar_panel(const Panel& panel, std::size_t number, bool is_bars,
   if (has_published(panel.marks)) {  // white inside, so that the deviation can be seen on it
     plots.push_back(fmt::format("{} using 4:1 with points pt 13 ps 0.9 lc rgb '#ffffff'", data));
     plots.push_back(fmt::format("{} using 4:1 with points pt {} ps 0.9 lw 1.2 lc rgb '{}'", data,
-                                published().point, published().color));
+                                published_symbol().point, published_symbol().color));
   }
   if (has_deviations(panel.marks)) {
     plots.push_back(
@@ -204,7 +207,7 @@ std::string draw_bar_panel(const Panel& panel, std::size_t number, bool is_bars,
 }
 
 std::string draw_bars(const std::vector<Panel>& panels, const std::string& data,
-                      FigureFormat format) {
+                      report::FigureFormat format) {
   const auto count = static_cast<double>(panels.size());
   std::vector<std::string> labels;
   std::vector<std::string> texts;
@@ -220,10 +223,10 @@ std::string draw_bars(const std::vector<Panel>& panels, const std::string& data,
   const double width = left + count * (across + right);
   const auto num_rows = static_cast<double>(panels.front().marks.size());
   const double height = kTop + 26 * num_rows + kAxis + kKey;
-  std::vector<Symbol> symbols = {proposed()};
+  std::vector<Symbol> symbols = {proposed_symbol()};
   const bool is_published =
       std::ranges::any_of(panels, [](const Panel& panel) { return has_published(panel.marks); });
-  if (is_published) symbols.push_back(published());
+  if (is_published) symbols.push_back(published_symbol());
   std::string script = begin_figure(format, static_cast<int>(width), static_cast<int>(height)) +
                        set_surroundings(data, panels.front().marks, symbols, width, height);
   script += fmt::format(
@@ -244,8 +247,8 @@ std::string draw_bars(const std::vector<Panel>& panels, const std::string& data,
   return script + "unset multiplot\n";
 }
 
-std::string draw_curves(const std::vector<Panel>& panels, const study::Axis& axis,
-                        const std::string& data, FigureFormat format) {
+std::string draw_curves(const std::vector<Panel>& panels, const Axis& axis, const std::string& data,
+                        report::FigureFormat format) {
   constexpr double kWidth = 860;
   constexpr double kHeight = 340;
   constexpr double kLeft = 88;
@@ -255,8 +258,9 @@ std::string draw_curves(const std::vector<Panel>& panels, const study::Axis& axi
     places.push_back(std::stod(mark.label));
     ticks.push_back(fmt::format("{} {}", as_literal(mark.label), mark.label));
   }
-  std::string script = begin_figure(format, static_cast<int>(kWidth), static_cast<int>(kHeight)) +
-                       set_surroundings(data, panels.front().marks, {proposed()}, kWidth, kHeight);
+  std::string script =
+      begin_figure(format, static_cast<int>(kWidth), static_cast<int>(kHeight)) +
+      set_surroundings(data, panels.front().marks, {proposed_symbol()}, kWidth, kHeight);
   const double room = 0.06 * (axis.is_log ? std::log2(places.back() / places.front())
                                           : places.back() - places.front());
   script += axis.is_log
@@ -276,34 +280,35 @@ std::string draw_curves(const std::vector<Panel>& panels, const study::Axis& axi
         "set ylabel {0}\nplot $panel{1} using 1:2:3 with yerrorlines lw 2 pt 7 ps 0.6 lc rgb "
         "'{2}', "
         "'' using 1:($5 == 1 ? $2 : NaN) with points pt {3} ps 0.9 lc rgb '{4}'\nunset label\n",
-        as_literal(panels[p].heading), p, color(0), proposed().point, proposed().color);
+        as_literal(panels[p].heading), p, color(0), proposed_symbol().point,
+        proposed_symbol().color);
   }
   return script + "unset multiplot\n";
 }
 
 struct Drawn {
   const char* column;
-  const char* heading;
+  const char* heading = nullptr;  // that of the table, where there is no longer one
 };
-std::vector<Drawn> columns_to_draw(const study::PaperTable& table) {
+std::vector<Drawn> columns_to_draw(const PaperTable& table) {
   if (table.measures_time) {
     return {{"mib_up", "MiB up per client and round"},
             {"mib_down", "MiB down per client and round"},
             {"seconds", "seconds in all"}};
   }
-  if (table.axis) return {{"ndcg@10", "NDCG@10"}, {"recall@10", "Recall@10"}};
-  return {{"ndcg@10", "NDCG@10"}};
+  if (table.axis) return {{"ndcg@10"}, {"recall@10"}};
+  return {{"ndcg@10"}};
 }
 }  // namespace
 
-std::vector<Figure> draw_table(const Summary& summary, FigureFormat format) {
-  const study::PaperTable& table = *summary.table;
-  std::vector<Figure> figures;
+std::vector<report::Figure> draw_table(const Summary& summary, report::FigureFormat format) {
+  const PaperTable& table = *summary.table;
+  std::vector<report::Figure> figures;
   for (const DataSummary& data : summary.data) {
     std::vector<Panel> panels;
     for (const Drawn& drawn : columns_to_draw(table)) {
       Panel panel = panel_of(summary, data, drawn.column);
-      panel.heading = drawn.heading;
+      if (drawn.heading != nullptr) panel.heading = drawn.heading;
       if (has_any(panel)) panels.push_back(std::move(panel));
     }
     if (panels.empty()) continue;
@@ -315,18 +320,18 @@ std::vector<Figure> draw_table(const Summary& summary, FigureFormat format) {
   return figures;
 }
 
-std::vector<Figure> draw_correlations(const std::vector<study::CorrelationCell>& cells,
-                                      const study::ReproductionConfig& config,
-                                      FigureFormat format) {
-  std::vector<Figure> figures;
-  const auto lines = study::lines_of(cells);
+std::vector<report::Figure> draw_correlations(const std::vector<CorrelationCell>& cells,
+                                              const ReproductionConfig& config,
+                                              report::FigureFormat format) {
+  std::vector<report::Figure> figures;
+  const auto lines = lines_of(cells);
   for (std::size_t data = 0; data < config.data.size(); ++data) {
     std::vector<Panel> panels = {{"Pearson", {}}, {"Spearman", {}}};
-    for (const study::CorrelationLine& line : lines) {
+    for (const CorrelationLine& line : lines) {
       if (line.data != data) continue;
       const auto add = [&](Panel& panel, const std::vector<double>& values) {
         panel.marks.push_back({.label = fmt::format("{}, {}", line.relation, line.part),
-                               .text = study::format_correlation(values),
+                               .text = format_correlation(values),
                                .num_seeds = values.size(),
                                .spread = evaluate::spread_of(values),
                                .published = {},
@@ -342,4 +347,4 @@ std::vector<Figure> draw_correlations(const std::vector<study::CorrelationCell>&
   }
   return figures;
 }
-}  // namespace fedhur::apps
+}  // namespace fedhur::study

@@ -1,4 +1,4 @@
-#include "apps/text.hpp"
+#include "fedhur/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "fedhur/base/strings.hpp"
 
-namespace fedhur::apps {
+namespace fedhur {
 namespace {
 struct CodePointRange {
   char32_t first;
@@ -106,14 +106,18 @@ std::string format_clock(double seconds) {
                    : fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
-std::string format_count(std::int64_t count) {
+std::string format_count(std::int64_t count, std::string_view separator) {
   std::string digits = fmt::format("{}", count);
   const std::size_t first = count < 0 ? 1 : 0;
   for (std::size_t at = digits.size(); at > first + 3;) {
     at -= 3;
-    digits.insert(at, 1, ' ');
+    digits.insert(at, separator);
   }
   return digits;
+}
+
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count, kThinSpace), noun, count == 1 ? "" : "s");
 }
 
 std::string csv_field(std::string_view text, char delimiter) {
@@ -138,4 +142,4 @@ std::string shell_quoted(const std::filesystem::path& path) {
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
-}  // namespace fedhur::apps
+}  // namespace fedhur
