@@ -152,43 +152,38 @@ PartitionStatistics inspect(const experiment::PreparedData& prepared) {
   for (const ClientId client : prepared.user_clients) {
     statistics.num_clients = std::max(statistics.num_clients, index_of(client) + 1);
   }
-  Counts users = zeros(statistics.num_clients);
-  Counts all = users;
-  std::array<Counts, 3> parts = {users, users, users};
-  for (const ClientId client : prepared.user_clients) count(users, client);
+  constexpr std::array kCounted = {"users", "interactions", "train", "valid", "test"};
+  std::array<Counts, kCounted.size()> counts;
+  counts.fill(zeros(statistics.num_clients));
+  for (const ClientId client : prepared.user_clients) count(counts[0], client);
   for (std::size_t i = 0; i < prepared.parts.size(); ++i) {
     const UserId user = prepared.dataset.interactions[i].user;
     const ClientId client = prepared.user_clients[static_cast<std::size_t>(user)];
-    count(all, client);
-    count(parts[static_cast<std::size_t>(prepared.parts[i])], client);
+    count(counts[1], client);
+    count(counts.at(2 + static_cast<std::size_t>(prepared.parts[i])), client);
   }
-  statistics.users = range_of(std::move(users));
-  statistics.interactions = range_of(std::move(all));
-  statistics.train = range_of(std::move(parts[0]));
-  statistics.valid = range_of(std::move(parts[1]));
-  statistics.test = range_of(std::move(parts[2]));
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    statistics.per_client.emplace_back(kCounted.at(i), range_of(std::move(counts.at(i))));
+  }
   return statistics;
 }
 
 std::string format_text(const PartitionStatistics& statistics) {
+  std::vector<std::vector<std::string>> rows = {{"per client", "min", "median", "max"}};
+  for (const auto& [counted, range] : statistics.per_client) {
+    rows.push_back(
+        range_row((rows.size() > 2 ? "  " : "") + counted, range));  // parts are indented
+  }
   return fmt::format("{}: {} clients\n\n", printable(statistics.name),
                      format_count(statistics.num_clients)) +
-         format_table({{"per client", "min", "median", "max"},
-                       range_row("users", statistics.users),
-                       range_row("interactions", statistics.interactions),
-                       range_row("  train", statistics.train),
-                       range_row("  valid", statistics.valid),
-                       range_row("  test", statistics.test)},
-                      {Align::left});
+         format_table(rows, {Align::left});
 }
 
 Json to_json(const PartitionStatistics& statistics) {
-  return {{"data", statistics.name},
-          {"clients", statistics.num_clients},
-          {"users_per_client", to_json(statistics.users)},
-          {"interactions_per_client", to_json(statistics.interactions)},
-          {"train_per_client", to_json(statistics.train)},
-          {"valid_per_client", to_json(statistics.valid)},
-          {"test_per_client", to_json(statistics.test)}};
+  Json json = {{"data", statistics.name}, {"clients", statistics.num_clients}};
+  for (const auto& [counted, range] : statistics.per_client) {
+    json[counted + "_per_client"] = to_json(range);
+  }
+  return json;
 }
 }  // namespace fedhur::apps

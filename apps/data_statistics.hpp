@@ -39,11 +39,7 @@ struct DataStatistics {
 struct PartitionStatistics {
   std::string name;
   std::int64_t num_clients = 0;
-  Range users;         // per client
-  Range interactions;  // per client, of all parts
-  Range train;
-  Range valid;
-  Range test;
+  std::vector<std::pair<std::string, Range>> per_client;  // users, interactions, and of each part
 };
 [[nodiscard]] PartitionStatistics inspect(const experiment::PreparedData& prepared);
 [[nodiscard]] std::string format_text(const PartitionStatistics& statistics);

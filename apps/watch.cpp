@@ -68,7 +68,7 @@ int watch(const WatchFlags& flags) {
       static_cast<int>(flags.port), "--port",
       {{"/",
         [&](const HttpQuery&) {
-          return HttpReply{.body = report::make_page(report::live_data(read_live(flags.run))),
+          return HttpReply{.body = report::make_page(report::page_data(read_live(flags.run))),
                            .type = "text/html; charset=utf-8"};
         }},
        {"/update", [&](const HttpQuery& query) {

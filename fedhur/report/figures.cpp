@@ -84,7 +84,7 @@ Figure draw_stacks(const char* name, const ReportModel& model, const std::vector
     std::vector<std::string> plots;
     for (std::size_t i = 0; i < parts.names.size(); ++i) {
       plots.push_back(fmt::format("$panel{} using {} lc rgb '{}' title {}", p, i + 1,
-                                  color(parts.colors[i]), as_literal(words(parts.names[i]))));
+                                  color(parts.colors[i]), as_literal(parts.names[i])));
     }
     script +=
         fmt::format("EOD\nset ylabel {}\nplot {}\n", as_literal(title), fmt::join(plots, ", "));

@@ -122,20 +122,6 @@ ItemGroup look_at_hierarchy(const InsideSource& source, const MatrixOf<std::int3
   const Index most_listed = std::max(kFewestItems, kMostItems / count_leaves(groups));
   return look_at_group(source, groups, items, 0, static_cast<std::size_t>(most_listed));
 }
-
-ItemGroup group_from_json(const Json& json) {
-  ItemGroup group{.items = json.at("items").get<Index>(),
-                  .training_rows = json.at("training_rows").get<Index>()};
-  if (json.contains("groups")) {
-    for (const Json& part : json.at("groups")) group.groups.push_back(group_from_json(part));
-  } else {
-    for (const Json& item : json.at("popular")) {
-      group.popular.push_back(
-          {item.at(0).get<std::string>(), item.at(1).get<std::string>(), item.at(2).get<Index>()});
-    }
-  }
-  return group;
-}
 }  // namespace
 
 Inside look_inside(const InsideSource& source) {
@@ -152,81 +138,89 @@ Inside look_inside(const InsideSource& source) {
   return inside;
 }
 
-Json describe(const ItemGroup& group) {
-  Json json = {{"items", group.items}, {"training_rows", group.training_rows}};
-  Json& parts = json[group.groups.empty() ? "popular" : "groups"] = Json::array();
-  for (const ItemGroup& part : group.groups) parts.push_back(describe(part));
-  for (const auto& [id, title, rows] : group.popular) parts.push_back({id, title, rows});
-  return json;
+void to_json(Json& json, const ItemGroup& group) {
+  json = {{"items", group.items}, {"training_rows", group.training_rows}};
+  if (!group.groups.empty()) {
+    json["groups"] = group.groups;
+    return;
+  }
+  Json& items = json["popular"] = Json::array();
+  for (const auto& [id, title, rows] : group.popular) items.push_back({id, title, rows});
+}
+
+static void from_json(const Json& json, ItemGroup& group) {
+  json.at("items").get_to(group.items);
+  json.at("training_rows").get_to(group.training_rows);
+  if (json.contains("groups")) {
+    json["groups"].get_to(group.groups);
+    return;
+  }
+  for (const Json& item : json.at("popular")) {
+    group.popular.push_back({item.at(0), item.at(1), item.at(2)});
+  }
+}
+
+static void to_json(Json& json, const ActivityBin& bin) {
+  json = {{"from", bin.from}, {"to", bin.to ? Json(*bin.to) : Json()}, {"users", bin.users}};
+  for (const auto& metric : evaluate::summed_metrics()) {
+    json[std::string(metric.name)] = bin.means.at(std::string(metric.name));
+  }
+}
+
+static void from_json(const Json& json, ActivityBin& bin) {
+  json.at("from").get_to(bin.from);
+  if (!json.at("to").is_null()) bin.to = json["to"].get<Index>();
+  json.at("users").get_to(bin.users);
+  for (const auto& [name, value] : json.items()) {
+    if (evaluate::find_metric(name) != nullptr) value.get_to(bin.means[name]);
+  }
+}
+
+static void to_json(Json& json, const PopularityBin& bin) {
+  json = {{"bin", bin.name},
+          {"items", bin.items},
+          {"training_rows", bin.training_rows},
+          {"test_rows", bin.test_rows},
+          {"hits", bin.hits},
+          {"recommended", bin.recommended}};
+}
+
+static void from_json(const Json& json, PopularityBin& bin) {
+  bin = {json.at("bin"),       json.at("items"), json.at("training_rows"),
+         json.at("test_rows"), json.at("hits"),  json.at("recommended")};
+}
+
+static void to_json(Json& json, const WeightLevel& level) {
+  json = {{"own", level.own}, {"counts", level.counts}, {"weights", level.weights}};
+}
+
+static void from_json(const Json& json, WeightLevel& level) {
+  level = {json.at("own"), json.at("counts"), json.at("weights")};
 }
 
 std::string to_json(const Inside& inside) {
   Json json = {{"round", inside.round},
                {"cutoff", inside.cutoff},
-               {"activity", Json::array()},
-               {"popularity", Json::array()}};
-  for (const ActivityBin& bin : inside.activity) {
-    Json& entry = json["activity"].emplace_back(
-        Json{{"from", bin.from}, {"to", bin.to ? Json(*bin.to) : Json()}, {"users", bin.users}});
-    for (const auto& metric : evaluate::summed_metrics()) {
-      entry[std::string(metric.name)] = bin.means.at(std::string(metric.name));
-    }
+               {"activity", inside.activity},
+               {"popularity", inside.popularity}};
+  if (const auto& relations = inside.relations) {
+    json["relations"] = {{"clients_per_block", relations->clients_per_block},
+                         {"bins_from", relations->bins_from},
+                         {"levels", relations->levels}};
   }
-  for (const PopularityBin& bin : inside.popularity) {
-    json["popularity"].push_back({{"bin", bin.name},
-                                  {"items", bin.items},
-                                  {"training_rows", bin.training_rows},
-                                  {"test_rows", bin.test_rows},
-                                  {"hits", bin.hits},
-                                  {"recommended", bin.recommended}});
-  }
-  if (inside.relations) {
-    Json& relations = json["relations"];
-    relations = {{"clients_per_block", inside.relations->clients_per_block},
-                 {"bins_from", inside.relations->bins_from},
-                 {"levels", Json::array()}};
-    for (const WeightLevel& level : inside.relations->levels) {
-      relations["levels"].push_back(
-          {{"own", level.own}, {"counts", level.counts}, {"weights", level.weights}});
-    }
-  }
-  if (inside.hierarchy) json["hierarchy"] = describe(*inside.hierarchy);
+  if (inside.hierarchy) json["hierarchy"] = *inside.hierarchy;
   return to_line(json);
 }
 
 Inside inside_from_json(const std::string& text) {
   return parse_json(text, "the inside of a round", [](const Json& json) {
-    Inside inside{.round = json.at("round").get<Round>(), .cutoff = json.at("cutoff").get<Index>()};
-    for (const Json& entry : json.at("activity")) {
-      ActivityBin& bin = inside.activity.emplace_back();
-      entry.at("from").get_to(bin.from);
-      if (!entry.at("to").is_null()) bin.to = entry.at("to").get<Index>();
-      entry.at("users").get_to(bin.users);
-      for (const auto& [name, value] : entry.items()) {
-        if (evaluate::find_metric(name) != nullptr) bin.means[name] = value.get<double>();
-      }
-    }
-    for (const Json& entry : json.at("popularity")) {
-      inside.popularity.push_back({.name = entry.at("bin").get<std::string>(),
-                                   .items = entry.at("items").get<Index>(),
-                                   .training_rows = entry.at("training_rows").get<Index>(),
-                                   .test_rows = entry.at("test_rows").get<Index>(),
-                                   .hits = entry.at("hits").get<Index>(),
-                                   .recommended = entry.at("recommended").get<Index>()});
-    }
+    Inside inside{json.at("round"), json.at("cutoff"), json.at("activity"), json.at("popularity")};
     if (json.contains("relations")) {
-      const Json& relations = json.at("relations");
-      inside.relations.emplace(
-          Relations{.clients_per_block = relations.at("clients_per_block").get<Index>(),
-                    .bins_from = relations.at("bins_from").get<std::vector<double>>()});
-      for (const Json& level : relations.at("levels")) {
-        inside.relations->levels.push_back(
-            {.own = level.at("own").get<double>(),
-             .counts = level.at("counts").get<std::vector<Index>>(),
-             .weights = level.at("weights").get<std::vector<std::vector<double>>>()});
-      }
+      const Json& relations = json["relations"];
+      inside.relations = {relations.at("clients_per_block"), relations.at("bins_from"),
+                          relations.at("levels")};
     }
-    if (json.contains("hierarchy")) inside.hierarchy = group_from_json(json.at("hierarchy"));
+    if (json.contains("hierarchy")) inside.hierarchy = json["hierarchy"].get<ItemGroup>();
     return inside;
   });
 }

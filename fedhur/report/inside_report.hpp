@@ -73,6 +73,5 @@ struct InsideSource {
 // The text of inside.json and back; DataError if it is none.
 [[nodiscard]] std::string to_json(const Inside& inside);
 [[nodiscard]] Inside inside_from_json(const std::string& text);
-// As in it.
-[[nodiscard]] nlohmann::ordered_json describe(const ItemGroup& group);
+void to_json(nlohmann::ordered_json& json, const ItemGroup& group);  // as in it
 }  // namespace fedhur::report

@@ -3,89 +3,91 @@
 #include "fedhur/base/error.hpp"
 #include "fedhur/report/json_text.hpp"
 
+// A spread as mean and deviation; null where there is none.
+template <>
+struct nlohmann::adl_serializer<std::optional<fedhur::report::Spread>> {
+  static void to_json(auto& json, const std::optional<fedhur::report::Spread>& spread) {
+    if (spread) json = {spread->mean, spread->deviation};
+  }
+};
+
 namespace fedhur::report {
-namespace {
-template <class T>
-Json list(const std::vector<T>& values, const auto& describe_one) {
-  Json json = Json::array();
-  for (const T& value : values) json.push_back(describe_one(value));
-  return json;
+static void to_json(Json& json, const Point& point) {
+  const auto& [round, value] = point;
+  json = {round, value.mean};
+  if (value.deviation > 0.0) json.push_back(value.deviation);
 }
 
-Json describe(const std::optional<Spread>& value) {
-  return value ? Json::array({value->mean, value->deviation}) : Json();
+static void to_json(Json& json, const Series& series) {
+  json = {{"points", series.points}, {"bests", series.bests}};
 }
 
-// Points of the rounds after `known`.
-Json describe(const std::vector<Curve>& curves, std::size_t known) {
-  const auto points = [known](const std::vector<Point>& all) {
-    Json json = Json::array();
-    for (const auto& [round, value] : all) {
-      if (round <= static_cast<Round>(known)) continue;
-      json.push_back(value.deviation > 0.0 ? Json::array({round, value.mean, value.deviation})
-                                           : Json::array({round, value.mean}));
-    }
-    return json;
-  };
-  return list(curves, [&](const Curve& curve) -> Json {
-    return {{"label", curve.label},
-            {"note", curve.note},
-            {"series", list(curve.series, [&](const Series& series) -> Json {
-               return {{"points", points(series.points)}, {"bests", points(series.bests)}};
-             })}};
-  });
+static void to_json(Json& json, const Curve& curve) {
+  json = {{"label", curve.label}, {"note", curve.note}, {"series", curve.series}};
 }
 
-Json describe(const Parts& parts) {
-  return {{"names", list(parts.names, words)},
+static void to_json(Json& json, const Parts& parts) {
+  json = {{"names", parts.names},
           {"colors", parts.colors},
           {"groups", parts.groups},
           {"values", parts.values}};
 }
 
-Json describe(const BinChart& chart) {
-  return {{"title", chart.title},
-          {"note", chart.note},
-          {"bins", list(chart.bins,
-                        [](const Bin& bin) -> Json {
-                          return {{"label", bin.label},
-                                  {"size", bin.size},
-                                  {"title", bin.title},
-                                  {"few", bin.is_few}};
-                        })},
-          {"groups", chart.groups},
-          {"values", list(chart.values, [](const auto& row) {
-             return list(row, [](const auto& value) { return describe(value); });
-           })}};
+static void to_json(Json& json, const Bin& bin) {
+  json = {{"label", bin.label}, {"size", bin.size}, {"title", bin.title}, {"few", bin.is_few}};
 }
 
-Json describe(const RelationView& view) {
-  return {{"group", view.group},
+static void to_json(Json& json, const BinChart& chart) {
+  json = {{"title", chart.title},
+          {"note", chart.note},
+          {"bins", chart.bins},
+          {"groups", chart.groups},
+          {"values", chart.values}};
+}
+
+static void to_json(Json& json, const LevelView& level) {
+  json = {{"label", level.label},
+          {"contents", level.contents},
+          {"own", level.own},
+          {"shares", level.shares},
+          {"weights", level.weights}};
+}
+
+static void to_json(Json& json, const RelationView& view) {
+  json = {{"group", view.group},
           {"when", view.when},
           {"clients", view.num_clients},
           {"clients_per_block", view.clients_per_block},
           {"has_hierarchy", view.has_hierarchy},
           {"bins_from", view.bins_from},
-          {"levels", list(view.levels, [](const LevelView& level) -> Json {
-             return {{"label", level.label},
-                     {"contents", level.contents},
-                     {"own", level.own},
-                     {"shares", level.shares},
-                     {"weights", level.weights}};
-           })}};
+          {"levels", view.levels}};
 }
 
+static void to_json(Json& json, const HierarchyView& view) {
+  json = {{"group", view.group}, {"when", view.when}, {"root", view.root}};
+}
+
+static void to_json(Json& json, const Column& column) {
+  json = {{"label", column.label},
+          {"tile", column.tile},
+          {"unit", column.unit},
+          {"cells", column.cells},
+          {"best", column.is_best}};
+}
+
+static void to_json(Json& json, const PageState& state) {
+  json = {{"sittings", state.sittings}, {"rounds", state.rounds}, {"inside", state.inside}};
+}
+
+namespace {
 // Nothing before the first checkpoint.
 Json describe_inside(const ReportModel& model) {
   if (model.activity.empty()) return {};
-  const auto chart = [](const BinChart& shown) { return describe(shown); };
-  return {{"activity", list(model.activity, chart)},
+  return {{"activity", model.activity},
           {"headline", model.activity_headline},
-          {"popularity", list(model.popularity, chart)},
-          {"relations", list(model.relations, [](const auto& view) { return describe(view); })},
-          {"hierarchies", list(model.hierarchies, [](const HierarchyView& view) -> Json {
-             return {{"group", view.group}, {"when", view.when}, {"root", describe(view.root)}};
-           })}};
+          {"popularity", model.popularity},
+          {"relations", model.relations},
+          {"hierarchies", model.hierarchies}};
 }
 
 // Settings that differ between groups which have them.
@@ -106,40 +108,36 @@ Json describe_differences(const ReportModel& model) {
   return json;
 }
 
-Json describe_model(const ReportModel& model, std::size_t known_rounds) {
-  const auto fact = [](const auto& pair) { return Json::array({pair.first, pair.second}); };
+// All but the inside.
+Json describe_model(const ReportModel& model) {
   Json json = {{"title", model.title},
                {"state", model.state},
                {"is_open", model.is_open},
                {"lead", model.lead},
-               {"warnings", model.warnings}};
-  json["runs"] = list(model.runs, [](const RunRecord& run) { return Json(run.name); });
-  json["groups"] = list(model.groups, [&](const RunGroup& group) -> Json {
-    return {{"label", group.label},
-            {"runs", group.runs},
-            {"seeds", group.seeds},
-            {"settings", model.runs[group.runs.front()].settings}};
-  });
-  json["rounds"] = model.runs.front().rounds.size();
-  json["best_round"] = model.runs.size() > 1 ? 0 : model.runs.front().result.best_round;
-  json["headline"] = model.headline;
-  json["valid"] = describe(model.valid, known_rounds);
-  json["test"] = describe(model.test, known_rounds);
-  json["measures"] = describe(model.measures, known_rounds);
-  json["results"] = list(model.results, [](const Column& column) -> Json {
-    return {{"label", column.label},
-            {"tile", column.tile},
-            {"unit", column.unit},
-            {"cells", list(column.cells, [](const auto& cell) { return describe(cell); })},
-            {"best", list(column.is_best, [](bool is_best) { return Json(is_best); })}};
-  });
-  json["seconds"] = describe(model.seconds);
-  json["round_seconds"] = describe(model.round_seconds);
-  json["up"] = describe(model.bytes_up);
-  json["down"] = describe(model.bytes_down);
-  json["differences"] = describe_differences(model);
-  json["environment"] = list(model.environment, fact);
-  json["facts"] = list(model.facts, [&](const Facts& own) { return list(own, fact); });
+               {"warnings", model.warnings},
+               {"runs", Json::array()},
+               {"groups", Json::array()},
+               {"rounds", model.runs.front().rounds.size()},
+               {"best_round", model.runs.size() > 1 ? 0 : model.runs.front().result.best_round},
+               {"headline", model.headline},
+               {"valid", model.valid},
+               {"test", model.test},
+               {"measures", model.measures},
+               {"results", model.results},
+               {"seconds", model.seconds},
+               {"round_seconds", model.round_seconds},
+               {"up", model.bytes_up},
+               {"down", model.bytes_down},
+               {"differences", describe_differences(model)},
+               {"environment", model.environment},
+               {"facts", model.facts}};
+  for (const RunRecord& run : model.runs) json["runs"].push_back(run.name);
+  for (const RunGroup& group : model.groups) {
+    json["groups"].push_back({{"label", group.label},
+                              {"runs", group.runs},
+                              {"seeds", group.seeds},
+                              {"settings", model.runs[group.runs.front()].settings}});
+  }
   return json;
 }
 
@@ -147,10 +145,6 @@ PageState state_of(const ReportModel& model) {
   const RunRecord& run = model.runs.front();
   return {
       .sittings = run.origin.num_sittings, .rounds = run.rounds.size(), .inside = run.inside_hash};
-}
-
-Json describe(const PageState& state) {
-  return {{"sittings", state.sittings}, {"rounds", state.rounds}, {"inside", state.inside}};
 }
 }  // namespace
 
@@ -172,25 +166,26 @@ std::string make_page(std::string_view json) {
 }
 
 std::string page_data(const ReportModel& model) {
-  Json json = describe_model(model, 0);
+  Json json = describe_model(model);
   json["inside"] = describe_inside(model);
+  if (model.is_live) json["live"] = state_of(model);
   return to_line(json);
 }
 
-std::string live_data(const ReportModel& model) {
-  Json json = describe_model(model, 0);
-  json["inside"] = describe_inside(model);
-  json["live"] = describe(state_of(model));
-  return to_line(json);
-}
-
-std::string update_data(const ReportModel& model, const PageState& known) {
+std::string update_data(ReportModel model, const PageState& known) {
   const PageState now = state_of(model);
   const bool goes_on = known.sittings == now.sittings && known.rounds <= now.rounds;
   const std::size_t first = goes_on ? known.rounds : 0;
-  Json json = describe_model(model, first);
+  for (auto* curves : {&model.valid, &model.test, &model.measures}) {
+    for (Curve& curve : *curves) {
+      std::erase_if(curve.series.front().points, [first](const Point& point) {
+        return point.round <= static_cast<Round>(first);
+      });
+    }
+  }
+  Json json = describe_model(model);
   json["first"] = first;
-  json["live"] = describe(now);
+  json["live"] = now;
   if (now.inside != known.inside) json["inside"] = describe_inside(model);
   return to_line(json);
 }

@@ -21,6 +21,5 @@ struct PageState {
 // The data of the page. That of a live model goes on asking for what is new, with the state that it
 // was given; the answer has the points of later rounds only, and the inside if it has changed.
 [[nodiscard]] std::string page_data(const ReportModel& model);
-[[nodiscard]] std::string live_data(const ReportModel& model);
-[[nodiscard]] std::string update_data(const ReportModel& model, const PageState& known);
+[[nodiscard]] std::string update_data(ReportModel model, const PageState& known);
 }  // namespace fedhur::report

@@ -165,12 +165,12 @@ Parts make_parts(const ReportModel& model, const std::vector<std::string_view>& 
     }
   }
   for (const auto& [rank, name] : names) {
-    parts.names.push_back(name);
+    parts.names.push_back(words(name));
     parts.colors.push_back(rank);
   }
   for (Numbers& mean : means) {
     auto& row = parts.values.emplace_back();
-    for (const std::string& name : parts.names) row.push_back(mean[name]);
+    for (const auto& [rank, name] : names) row.push_back(mean[name]);
   }
   return parts;
 }
@@ -263,7 +263,7 @@ std::string state_of(const RunRecord& run, bool is_live) {
   return (run.origin.has_stopped ? "stopped " : "not finished: ") + done;
 }
 
-void add_heading(ReportModel& model, bool is_live) {
+void add_heading(ReportModel& model) {
   std::vector<std::string> methods;
   std::vector<std::string> data;
   const auto note = [](std::vector<std::string>& names, const std::string& name) {
@@ -285,7 +285,7 @@ void add_heading(ReportModel& model, bool is_live) {
   const auto num_open = std::ranges::count(model.runs, false, &RunRecord::is_finished);
   model.is_open = num_open > 0;
   if (model.runs.size() == 1) {
-    model.state = state_of(first, is_live);
+    model.state = state_of(first, model.is_live);
     model.lead = fmt::format("{}: seed {}, {}, started {}", first.name, first.result.seed, size,
                              format_time(first.origin.start));
   } else {
@@ -304,7 +304,8 @@ ReportModel make_report(std::vector<RunRecord> runs, bool is_live) {
   model.differences = find_differences(model.runs);
   model.groups = group_by_settings(model.runs, model.differences);
   model.warnings = find_unfairness(model.runs, model.groups, model.differences);
-  add_heading(model, is_live);
+  model.is_live = is_live;
+  add_heading(model);
   add_quality(model);
   add_measures(model);
   add_costs(model);

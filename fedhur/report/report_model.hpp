@@ -85,8 +85,9 @@ using Facts = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 struct ReportModel {
   std::string title;
-  std::string state;  // "finished"
-  bool is_open = false;
+  std::string state;     // "finished"
+  bool is_open = false;  // not all are finished
+  bool is_live = false;  // looked at while it goes on
   std::string lead;
   std::vector<std::string> warnings;  // why numbers cannot be held against each other
   std::vector<RunRecord> runs;
@@ -111,7 +112,6 @@ struct ReportModel {
   std::vector<Facts> facts;  // by run, what is not
 };
 
-// `is_live`: of runs that are looked at while they go on.
 [[nodiscard]] ReportModel make_report(std::vector<RunRecord> runs, bool is_live = false);
 
 // Of pick(run) over the runs of a group for which it is a number.
