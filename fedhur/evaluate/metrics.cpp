@@ -38,7 +38,7 @@ constexpr std::array kMetrics = {
     Metric{"precision", "Precision", "Share of the list that is in the truth.", 3, precision},
     Metric{"recall", "Recall", "Share of the truth that is in the list.", 0, recall},
     Metric{"mrr", "MRR", "One over the place of the first hit.", 1, reciprocal_rank},
-    Metric{"ndcg", "NDCG", "Hits, counted less further down, of the most possible.", 2, ndcg},
+    Metric{"ndcg", "NDCG", "Hits, worth less further down, as a share of the best list.", 2, ndcg},
     Metric{"f1", "F1", "Harmonic mean of mean precision and mean recall.", 4, nullptr, f1},
 };
 constexpr std::size_t kNumSums =
