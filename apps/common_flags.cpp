@@ -14,11 +14,8 @@ namespace fedhur::apps {
 namespace {
 // Whether a data set was chosen by the configuration file or --set.
 bool names_data(const ConfigTable& table) {
-  if (!table.contains("data.path")) return false;
-  ConfigTable copy = table;
-  std::string path;
-  copy.read("data.path", path);
-  return path != experiment::kSynthetic;
+  const ConfigValue* path = table.find("data.path");
+  return path != nullptr && *path != ConfigValue(std::string(experiment::kSynthetic));
 }
 
 void set_data(ConfigTable& table, const SettingFlags& flags) {

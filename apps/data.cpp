@@ -26,16 +26,10 @@ struct DataFlags {
   bool is_json = false;
 };
 
-struct Source {
-  ConfigTable table;
-  experiment::ExperimentConfig config;  // of which only data and seed matter here
-};
-
-Source read_source(const DataFlags& flags) {
+// Of which only data and seed matter here.
+experiment::ExperimentConfig read_config(const DataFlags& flags) {
   check_given(flags.settings.data, "the data file", "fedhur data inspect ratings.csv");
-  Source source{.table = flags.settings.to_table(), .config = {}};
-  source.config = experiment::read_experiment_config(source.table);
-  return source;
+  return experiment::resolve(flags.settings.to_table()).config;
 }
 
 void write_output(const DataFlags& flags, const std::string& text, std::size_t num_rows) {
@@ -48,11 +42,11 @@ void write_output(const DataFlags& flags, const std::string& text, std::size_t n
   }
 }
 
-void check_output(const DataFlags& flags, const Source& source) {
+void check_output(const DataFlags& flags, const experiment::ExperimentConfig& config) {
   check_given(flags.out, "--out FILE", "fedhur data convert ratings.dat --out ratings.csv");
   std::vector<std::filesystem::path> inputs;
-  for (const std::string& input : {source.config.data.path, source.config.data.split_file,
-                                   source.config.data.load.titles, flags.settings.config}) {
+  for (const std::string& input :
+       {config.data.path, config.data.split_file, config.data.load.titles, flags.settings.config}) {
     if (!input.empty()) inputs.emplace_back(input);
   }
   check_output_file(flags.out, flags.is_forced, inputs);
@@ -68,13 +62,12 @@ int show(const DataFlags& flags, const auto& statistics) {
 }
 
 int inspect_data(const DataFlags& flags) {
-  return show(flags, inspect(experiment::load_dataset(read_source(flags).config.data)));
+  return show(flags, inspect(experiment::load_dataset(read_config(flags).data)));
 }
 
 int inspect_partition(const DataFlags& flags) {
-  Source source = read_source(flags);
-  return show(flags, inspect(experiment::prepare_data(source.config.data, source.config.seed,
-                                                      source.table)));
+  const experiment::ExperimentConfig config = read_config(flags);
+  return show(flags, inspect(experiment::prepare_data(config.data, config.seed)));
 }
 
 char delimiter_of(const std::string& file) {
@@ -84,10 +77,10 @@ char delimiter_of(const std::string& file) {
 }
 
 int convert(const DataFlags& flags) {
-  const Source source = read_source(flags);
-  check_output(flags, source);
+  const experiment::ExperimentConfig config = read_config(flags);
+  check_output(flags, config);
   const char delimiter = delimiter_of(flags.out);
-  const data::Dataset dataset = experiment::load_dataset(source.config.data);
+  const data::Dataset dataset = experiment::load_dataset(config.data);
   std::string text = fmt::format("user{}item", delimiter);
   if (dataset.has_ratings) text += fmt::format("{}rating", delimiter);
   if (dataset.has_timestamps) text += fmt::format("{}timestamp", delimiter);
@@ -124,10 +117,9 @@ std::vector<std::string> numbers_for(const std::vector<std::string>& names,
 
 // What all clients of a federation have to agree on, and all that its server is told of the data.
 int write_items(const DataFlags& flags) {
-  const Source source = read_source(flags);
-  check_output(flags, source);
-  const data::Catalogue catalogue =
-      data::catalogue_of(experiment::load_dataset(source.config.data));
+  const experiment::ExperimentConfig config = read_config(flags);
+  check_output(flags, config);
+  const data::Catalogue catalogue = data::catalogue_of(experiment::load_dataset(config.data));
   write_output(flags, data::to_text(catalogue), catalogue.names.size());
   return ExitCode::done;
 }
@@ -139,12 +131,11 @@ data::Dataset load_unfiltered(experiment::DataConfig config) {
 }
 
 int split(const DataFlags& flags) {
-  Source source = read_source(flags);
-  check_output(flags, source);
-  const auto prepared =
-      experiment::prepare_data(source.config.data, source.config.seed, source.table);
+  const experiment::ExperimentConfig config = read_config(flags);
+  check_output(flags, config);
+  const auto prepared = experiment::prepare_data(config.data, config.seed);
   const data::Dataset& dataset = prepared.dataset;
-  const data::Dataset unfiltered = load_unfiltered(source.config.data);
+  const data::Dataset unfiltered = load_unfiltered(config.data);
   const auto users = numbers_for(dataset.user_names, unfiltered.user_names);
   const auto items = numbers_for(dataset.item_names, unfiltered.item_names);
   constexpr std::array kParts = {"train", "valid", "test"};

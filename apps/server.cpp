@@ -69,13 +69,14 @@ class StopWatcher {
   std::jthread thread_;
 };
 
-TrainingOutcome serve(ConfigTable table, const RunFolder& folder, const ServerFlags& flags,
-                      const experiment::TrainingHooks& hooks, const transport::NetworkLog& tell) {
+TrainingOutcome serve(const experiment::ResolvedConfig& resolved, const RunFolder& folder,
+                      const ServerFlags& flags, const experiment::TrainingHooks& hooks,
+                      const transport::NetworkLog& tell) {
   const transport::Security security = to_security(flags.identity);
   transport::check_security(listening_address(flags), security);
   require_modern_tls();
   transport::forward_grpc_log(tell);
-  ServerRun server(std::move(table), folder, tell, hooks);
+  ServerRun server(resolved, folder, tell, hooks);
   transport::GrpcServer carrier(carrier_config(server, flags, security), server.hub(), tell);
   tell(Severity::info, fmt::format("listening on port {}{}", carrier.port(),
                                    security ? "" : ", without encryption"));
@@ -112,30 +113,31 @@ int finish(const TrainingOutcome& outcome, const RunFolder& folder, const Server
 
 int run_server(const ServerFlags& flags) {
   check_monitor_port(flags);
-  const auto start = [&](const RunFolder& folder, const ConfigTable& table) {
+  const auto start = [&](const RunFolder& folder, const experiment::ResolvedConfig& resolved) {
     use_long_time_slices();
     share_freed_memory(experiment::num_threads(flags.settings.threads.value_or(0)));
     const TrainingOutcome outcome =
         show_training(folder, flags.display, [&](const auto& hooks, const auto& tell) {
-          return serve(table, folder, flags, hooks, tell);
+          return serve(resolved, folder, flags, hooks, tell);
         });
     return finish(outcome, folder, flags);
   };
   if (!flags.resume.empty()) {
-    const ConfigTable table = settings_of_old_run(flags);
+    const auto resolved = experiment::resolve(settings_of_old_run(flags));
     const RunFolder folder = RunFolder::open(flags.resume);
     if (folder.is_finished()) {
       throw ConfigError(fmt::format("{} is finished already", folder.path().string()));
     }
-    return start(folder, table);
+    return start(folder, resolved);
   }
-  const ConfigTable table = settings_of_new_run(flags);
-  ConfigTable checked = table;  // mistakes come to light before there is a folder
-  const auto config = experiment::read_experiment_config(checked);
-  const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
-                                             : RunFolder::create(flags.out);
+  // Mistakes come to light before there is a folder.
+  const auto resolved =
+      experiment::resolve(experiment::with_absolute_paths(settings_of_new_run(flags)));
+  const RunFolder folder = flags.out.empty()
+                               ? RunFolder::create_numbered("runs", resolved.config.method)
+                               : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
-  return start(folder, table);
+  return start(folder, resolved);
 }
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <regex>
 
 #include "apps/command.hpp"
 #include "apps/common_flags.hpp"
@@ -26,6 +27,7 @@ struct TrainFlags {
   std::string dump_dir;
   DisplayFlags display;
   bool shows_config = false;
+  bool explains_settings = false;
 };
 
 int finish(const TrainingOutcome& outcome, const RunFolder& folder, const TrainFlags& flags) {
@@ -52,6 +54,7 @@ int resume_run(const TrainFlags& flags) {
   std::vector<std::string> settled = flags.settings.settled_by_a_run();
   if (!flags.out.empty()) settled.emplace_back("--out");
   if (flags.shows_config) settled.emplace_back("--show-config");
+  if (flags.explains_settings) settled.emplace_back("--help-settings");
   if (flags.dump_round) settled.emplace_back("--dump-round");
   if (!flags.dump_dir.empty()) settled.emplace_back("--dump-dir");
   reject_settled(settled);
@@ -75,21 +78,37 @@ std::optional<experiment::DumpConfig> read_dump(const TrainFlags& flags) {
   return experiment::DumpConfig{.round = *flags.dump_round, .folder = flags.dump_dir};
 }
 
+// Every setting with its default, what is allowed, and what it means.
+std::string explain(const std::vector<Setting>& settings) {
+  const std::regex link(R"(\[([^\]]*)\]\(([^)]*)\))");
+  std::string text;
+  for (const Setting& setting : settings) {
+    const std::string meaning = setting.meaning + (setting.note.empty() ? "" : "; ") + setting.note;
+    text += fmt::format("{} = {}  ({}{}{})\n    {}\n", setting.key, to_toml(setting.fallback),
+                        setting.letter, setting.letter.empty() ? "" : ", ", setting.allowed,
+                        std::regex_replace(meaning, link, "$1: docs/$2"));
+  }
+  return text;
+}
+
 int train_run(const TrainFlags& flags) {
   ConfigTable table = flags.settings.to_table();
-  ConfigTable checked = table;  // mistakes come to light before there is a folder
-  const experiment::ExperimentConfig config = experiment::read_experiment_config(checked);
+  const bool only_shows = flags.shows_config || flags.explains_settings;
+  if (!only_shows) table = experiment::with_absolute_paths(std::move(table));
+  // Mistakes come to light before there is a folder.
+  const experiment::ResolvedConfig resolved = experiment::resolve(table);
   const auto dump = read_dump(flags);
-  if (dump) experiment::check_dump(*dump, config);
-  if (flags.shows_config) {
-    print(experiment::to_toml(checked));
+  if (dump) experiment::check_dump(*dump, resolved.config);
+  if (only_shows) {
+    print(flags.shows_config ? experiment::to_toml(resolved.settings) : explain(resolved.settings));
     return ExitCode::done;
   }
-  const RunFolder folder = flags.out.empty() ? RunFolder::create_numbered("runs", config.method)
-                                             : RunFolder::create(flags.out);
+  const RunFolder folder = flags.out.empty()
+                               ? RunFolder::create_numbered("runs", resolved.config.method)
+                               : RunFolder::create(flags.out);
   const FreshFolder fresh(folder);
   const auto outcome = show_training(folder, flags.display, [&](const auto& hooks, const auto&) {
-    return experiment::train(table, folder, hooks, dump);
+    return experiment::train(resolved, folder, hooks, dump);
   });
   return finish(outcome, folder, flags);
 }
@@ -101,21 +120,8 @@ std::string method_list() {
 }
 
 constexpr const char* kSettings = R"(
-Settings (--set KEY=VALUE, or a TOML file; --show-config prints all of them):
-  stop.max_rounds, stop.patience         when to stop
-  model.embedding_dim, train.*           the model and its local training
-  relation.kind, relation.structure      who is asked for help, in what groups of items (fedhur)
-  hierarchy.*, query.*, retrieval.*, scorer.*    how (fedhur)
-  global_filter.*, finetune.*, noise.*   the common filter and how clients fit to it (fedcia, fedhur)
-  average.*, graph.*, additive.*, aggregation.*    how item tables are mixed (the other methods)
-  wire.precision                         float32 (exact), float16 or int8: numbers in messages
-  wire.rank                              rank of uploaded item embeddings; 0 sends them whole
-  evaluate.k                             cutoffs of the metrics
-  split.kind                             random, user, leave-one-out, time or given
-  clients.kind, clients.count            blocks, random, dirichlet, user or given; how many
-  data.min_rating                        rows rated below are left out
-  data.min_user_interactions, data.min_item_interactions    k-core
-  synthetic.num_users, ...               size of the built-in data
+Settings: --set stop.max_rounds=50 --set wire.precision=int8, or a TOML file. --help-settings
+explains those of a method, --show-config prints what they come to.
 
 Examples:
   fedhur train
@@ -137,6 +143,8 @@ Command add_train(CLI::App& parent) {
             "Write the inside of this round as NumPy arrays (fedcia, fedhur)");
   add_value(*app, "--dump-dir", flags->dump_dir, "DIR", "New folder for them");
   app->add_flag("--show-config", flags->shows_config, "Print the complete configuration and leave");
+  app->add_flag("--help-settings", flags->explains_settings,
+                "Print what the method's settings mean, with defaults and ranges, and leave");
   add_display_flags(*app, flags->display, "Nothing but the result", true);
   app->footer([] { return "Methods:\n" + method_list() + kSettings; });
   return {.app = app, .run = [flags] {

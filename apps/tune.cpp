@@ -171,9 +171,9 @@ tune::SearchSpace without_fixed(tune::SearchSpace space, const TuneFlags& flags)
 std::set<std::string> keys_of(const std::string& method) {
   ConfigTable table;
   if (!method.empty()) table.set("method", method, "--method");
-  (void)experiment::read_experiment_config(table);
+  const experiment::ResolvedConfig resolved = experiment::resolve(table);
   std::set<std::string> keys;
-  for (const ConfigTable::Entry& entry : table.resolved()) keys.insert(entry.key);
+  for (const Setting& setting : resolved.settings) keys.insert(setting.key);
   return keys;
 }
 
@@ -249,8 +249,7 @@ TunePlan make_plan(const TuneFlags& flags, const std::string& method) {
   settings.assignments = assignments_of(flags, method);
   ConfigTable table = settings.to_table();
   if (!flags.criterion.empty()) table.set("evaluate.criterion", flags.criterion, "--criterion");
-  ConfigTable checked = table;
-  const std::string name = experiment::read_experiment_config(checked).method;
+  const std::string name = experiment::resolve(table).config.method;
   tune::SearchSpace space =
       flags.space.empty()
           ? tune::read_space(tune::built_in_space(name), fmt::format("the space of {}", name))

@@ -15,9 +15,8 @@ class Simulation {
  public:
   // On built-in data.
   Simulation(const std::vector<std::string>& settings, Index threads) : executor_(threads) {
-    ConfigTable table = to_table(settings);
-    const experiment::ExperimentConfig config = experiment::read_experiment_config(table);
-    const auto prepared = experiment::prepare_data(config.data, config.seed, table);
+    const auto config = experiment::resolve(to_table(settings)).config;
+    const auto prepared = experiment::prepare_data(config.data, config.seed);
     assemble(config, data::distribute(prepared.dataset, prepared.parts, prepared.user_clients),
              prepared.dataset.num_items());
   }
@@ -25,8 +24,7 @@ class Simulation {
   Simulation(const std::vector<std::string>& settings, Index threads,
              std::vector<data::ClientData> client_data, Index num_items)
       : executor_(threads) {
-    ConfigTable table = to_table(settings);
-    assemble(experiment::read_experiment_config(table), std::move(client_data), num_items);
+    assemble(experiment::resolve(to_table(settings)).config, std::move(client_data), num_items);
   }
 
   federation::Seconds run_round() {  // by phase

@@ -9,6 +9,7 @@
 #include "apps/client_flags.hpp"
 #include "apps/doctor/finding.hpp"
 #include "apps/server_flags.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/pki/certificate.hpp"
 #include "fedhur/transport/network/task.hpp"
 
@@ -63,8 +64,8 @@ struct KnownTerms {
   std::vector<ClientId> clients = {};         // that the site hosts; empty if it is not known
 };
 struct CheckedData {
-  ConfigTable table = {};  // the settings that the site would have, as far as they are known
-  Index num_items = 0;     // 0 if that is not known
+  std::vector<Setting> settings = {};  // that the site would have; none if they are not known
+  Index num_items = 0;                 // 0 if that is not known
 };
 [[nodiscard]] CheckedData check_data(const ClientFlags& flags, const KnownTerms& terms,
                                      Checkup& checkup);
@@ -77,9 +78,11 @@ struct SizeEstimate {
   std::string reckoning;  // how the number came about
 };
 // Of a server, on disk and in memory: what all clients send in a round.
-[[nodiscard]] SizeEstimate estimate_server(Index clients, Index items, const ConfigTable& resolved);
+[[nodiscard]] SizeEstimate estimate_server(Index clients, Index items,
+                                           const std::vector<Setting>& settings);
 // Of a site, on disk: what its clients keep.
-[[nodiscard]] SizeEstimate estimate_site(Index clients, Index items, const ConfigTable& resolved);
+[[nodiscard]] SizeEstimate estimate_site(Index clients, Index items,
+                                         const std::vector<Setting>& settings);
 
 // Why the folder cannot be written to, or made; nothing if it can.
 [[nodiscard]] std::optional<Finding> check_folder(const std::filesystem::path& path,

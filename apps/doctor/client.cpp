@@ -127,7 +127,7 @@ void check_state(const ClientFlags& flags, const KnownTerms& terms, const Reache
   }
   std::optional<SizeEstimate> need;
   if (data.num_items > 0 && terms.settings && !terms.clients.empty()) {
-    need = estimate_site(static_cast<Index>(terms.clients.size()), data.num_items, data.table);
+    need = estimate_site(static_cast<Index>(terms.clients.size()), data.num_items, data.settings);
   }
   checkup.add("disk space", check_disk_space(flags.state, need));
 }

@@ -16,13 +16,15 @@ using experiment::DataConfig;
 
 // As the site would have them; without the server's, only those about data can be told right from
 // wrong.
-DataConfig read_site_settings(const ClientFlags& flags, const KnownTerms& terms,
-                              ConfigTable& table) {
+experiment::ResolvedConfig read_site_settings(const ClientFlags& flags, const KnownTerms& terms) {
   const experiment::SiteConfig site = site_config(flags);
-  table = site.own;
-  if (!terms.settings) return experiment::read_data_config(table);
-  table = experiment::merge_settings(site, *terms.settings, terms.num_clients);
-  return experiment::read_experiment_config(table).data;
+  if (terms.settings) {
+    return experiment::resolve(
+        experiment::merge_settings(site, *terms.settings, terms.num_clients));
+  }
+  experiment::ResolvedConfig resolved;
+  resolved.config.data = experiment::read_data_config(site.own);
+  return resolved;
 }
 
 // "csv" for a file whose format is found out.
@@ -191,7 +193,9 @@ CheckedData check_data(const ClientFlags& flags, const KnownTerms& terms, Checku
   DataConfig config;
   const bool is_readable = checkup.run(
       "settings", "'fedhur client --help' explains the flags, docs/settings.md the settings", [&] {
-        config = read_site_settings(flags, terms, checked.table);
+        auto [site, settings] = read_site_settings(flags, terms);
+        config = std::move(site.data);
+        checked.settings = std::move(settings);
         return std::nullopt;
       });
   if (!is_readable) return checked;

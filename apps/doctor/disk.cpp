@@ -61,17 +61,14 @@ std::string mend_for_writing(int error, const fs::path& folder, const std::strin
 }
 
 // Numbers that a method keeps per item.
-Index width_of(const ConfigTable& resolved) {
-  const auto& entries = resolved.resolved();
-  const auto entry = std::ranges::find(entries, "model.embedding_dim", &ConfigTable::Entry::key);
-  if (entry == entries.end()) return 1;  // counts of items, as of `popularity`
-  const auto* const width = std::get_if<std::int64_t>(&entry->value);
-  return width == nullptr ? 1 : *width;
+Index width_of(const std::vector<Setting>& settings) {
+  const ConfigValue* value = find_value(settings, "model.embedding_dim");
+  return value == nullptr ? 1 : std::get<std::int64_t>(*value);  // of `popularity`: counts of items
 }
 
 SizeEstimate estimate_tables(Index tables, const char* of, Index clients, Index items,
-                             const ConfigTable& resolved) {
-  const Index width = width_of(resolved);
+                             const std::vector<Setting>& settings) {
+  const Index width = width_of(settings);
   constexpr Index kBytes = sizeof(float);
   return {.bytes = static_cast<double>(tables * kBytes) * static_cast<double>(clients) *
                    static_cast<double>(items) * static_cast<double>(width),
@@ -80,15 +77,15 @@ SizeEstimate estimate_tables(Index tables, const char* of, Index clients, Index 
 }
 }  // namespace
 
-SizeEstimate estimate_server(Index clients, Index items, const ConfigTable& resolved) {
+SizeEstimate estimate_server(Index clients, Index items, const std::vector<Setting>& settings) {
   // Most methods send one table of items a round; that of neural networks sends two.
-  return estimate_tables(2, "a round's replies", clients, items, resolved);
+  return estimate_tables(2, "a round's replies", clients, items, settings);
 }
 
-SizeEstimate estimate_site(Index clients, Index items, const ConfigTable& resolved) {
+SizeEstimate estimate_site(Index clients, Index items, const std::vector<Setting>& settings) {
   // A table of items, two moments of its optimiser and the best table so far; the same once more
   // while a newer state replaces the older, and about as much for the tasks between two states.
-  return estimate_tables(12, "states and tasks", clients, items, resolved);
+  return estimate_tables(12, "states and tasks", clients, items, settings);
 }
 
 std::optional<Finding> check_folder(const fs::path& path, const std::string& flag) {

@@ -20,7 +20,7 @@ using experiment::RunFolder;
 
 // What the server would train with.
 struct ServerPlan {
-  ConfigTable table;
+  std::vector<Setting> settings;
   std::optional<ExperimentConfig> config;  // none if the settings have a problem
 };
 
@@ -56,14 +56,14 @@ ServerPlan check_settings(const ServerFlags& flags, Checkup& checkup) {
     if (!flags.resume.empty() && !RunFolder::is_run(flags.resume)) {
       return skip(fmt::format("{} has none: there is no run in it", flags.resume));
     }
-    plan.table = flags.resume.empty() ? settings_of_new_run(flags) : settings_of_old_run(flags);
-    ExperimentConfig config = experiment::read_experiment_config(plan.table);
+    auto [config, settings] = experiment::resolve(
+        flags.resume.empty() ? settings_of_new_run(flags) : settings_of_old_run(flags));
     if (!config.federation) {
       return fail(
           fmt::format("{} is not the run of a server: it has no [federation]", flags.resume),
           kMend);
     }
-    plan.config = std::move(config);
+    plan = {.settings = std::move(settings), .config = std::move(config)};
     return judge_plan(*plan.config);
   });
   return plan;
@@ -188,7 +188,7 @@ void check_server(const ServerFlags& flags, Checkup& checkup) {
   check_listening(flags, checkup);
   std::optional<SizeEstimate> need;
   if (plan.config && items) {
-    need = estimate_server(plan.config->federation->clients, *items, plan.table);
+    need = estimate_server(plan.config->federation->clients, *items, plan.settings);
   }
   check_run_folder(flags, need, checkup);
   if (need) checkup.add("memory", check_memory(*need));

@@ -3,22 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
 
 namespace fedhur::client {
-void read_settings(ConfigTable& table, FineTuningConfig& config) {
-  ConfigSection section(table, "finetune");
-  section.read("solver", config.solver);
-  section.read("passes", config.passes);
-  section.require(config.passes >= 1, "passes", "a number of 1 or more");
-  section.read("steps", config.steps);
-  section.require(config.steps >= 0, "steps", "a number of 0 or more");
-  section.read("learning_rate", config.learning_rate);
-  section.require(config.learning_rate > 0, "learning_rate", "a number above 0");
-  section.read("weight_decay", config.weight_decay);
-  section.require(config.weight_decay >= 0, "weight_decay", "a number of 0 or more");
-  section.read("step", config.step);
-  section.require(config.step > 0 && config.step <= 1, "step", "a number above 0, at most 1");
+void declare_settings(Settings& settings, FineTuningConfig& config) {
+  settings.add("finetune.solver", config.solver,
+               "`exact`: of all minimisers the one nearest to E_k, in one shot. `gradient`: the "
+               "published steps");
+  settings.add("finetune.passes", config.passes, at_least(1),
+               "of `exact` with residuals: applications of the filter, each n (2 r + leaf_items) d "
+               "multiplications. 1 is 1 to 2 % above the least distance, 2 is 0.1 %; quality is "
+               "the same ([round_check](results/round_check.md))");
+  settings.add("finetune.steps", config.steps, at_least(0), "of the `gradient` solver", "J");
+  settings.add("finetune.learning_rate", config.learning_rate, above(0),
+               "of a step of the `gradient` solver", "agg_lr");
+  settings.add("finetune.weight_decay", config.weight_decay, at_least(0),
+               "of a step of the `gradient` solver", "wd");
+  settings.add("finetune.step", config.step, above_to(0, 1),
+               "part of the way from E_k to the fine-tuned embeddings");
 }
 
 Matrix finetune_exactly(ConstMatrixRef item_embeddings, const linalg::ItemFilter& filter,

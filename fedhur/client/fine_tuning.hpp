@@ -11,13 +11,13 @@ enum class FineTuneSolver : std::uint8_t {
 
 struct FineTuningConfig {
   FineTuneSolver solver = FineTuneSolver::exact;
-  Index passes = 1;   // exact: applications of a filter with blocks; each costs n (2r + m) d
-  Index steps = 100;  // J; gradient only
-  Real learning_rate = 0.1F;  // of a gradient step
-  Real weight_decay = 0.0F;   // of a gradient step
-  Real step = 1.0F;           // how far from the present embeddings to the fine-tuned ones
+  Index passes = 1;
+  Index steps = 100;          // J
+  Real learning_rate = 0.1F;  // agg_lr
+  Real weight_decay = 0.0F;   // wd
+  Real step = 1.0F;
 };
-void read_settings(ConfigTable& table, FineTuningConfig& config);
+void declare_settings(Settings& settings, FineTuningConfig& config);
 
 // E that lowers ||E E^T - filter||_F, in the frame of the present embeddings, in which the private
 // user vectors live.

@@ -4,11 +4,13 @@
 #include "fedhur/base/random_matrix.hpp"
 
 namespace fedhur::client {
-void read_settings(ConfigTable& table, LocalTrainingConfig& config) {
-  read_common_settings(table, config);
-  ConfigSection train(table, "train");
-  train.read("loss", config.loss);
-  train.read("resample", config.resample);
+void declare_settings(Settings& settings, LocalTrainingConfig& config) {
+  declare_common_settings(settings, config);
+  settings.add("train.loss", config.loss,
+               "of a triple (a user p, an item e it has, one it has not): `elementwise` draws "
+               "every coordinate of p * e to 1 or 0, `dot_mse` their inner product; `bce` is the "
+               "logistic loss of both inner products, `bpr` that of their difference");
+  declare_resample(settings, config.resample);
 }
 
 LocalTraining::LocalTraining(const LocalTrainingConfig& config, ClientContext context)

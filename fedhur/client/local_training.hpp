@@ -7,17 +7,17 @@
 
 namespace fedhur::client {
 struct LocalTrainingConfig {
-  Index embedding_dim = 128;  // d; memory, traffic and time grow with it
-  Real init_std = 0.1F;       // of all initial entries
+  Index embedding_dim = 128;  // d
+  Real init_std = 0.1F;
   model::MfLoss loss = model::MfLoss::bpr;
   Real learning_rate = 0.03F;
-  Real learning_rate_decay = 0.97F;  // factor per round
-  Real weight_decay = 0.01F;         // in the loss, on the rows of the batch
+  Real learning_rate_decay = 0.97F;
+  Real weight_decay = 0.01F;
   Index batch_size = 4096;
-  Index local_epochs = 10;              // passes per round
-  Resample resample = Resample::epoch;  // how often the samples are drawn anew
+  Index local_epochs = 10;
+  Resample resample = Resample::epoch;
 };
-void read_settings(ConfigTable& table, LocalTrainingConfig& config);
+void declare_settings(Settings& settings, LocalTrainingConfig& config);
 
 // A client's matrix factorisation with its optimiser, which lasts over rounds: replacing the item
 // embeddings leaves the moments alone.

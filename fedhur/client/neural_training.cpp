@@ -12,21 +12,6 @@ model::NeuralCf as_model(model::NeuralParameters parameters) {
 }
 }  // namespace
 
-void read_hidden_widths(ConfigTable& table, std::vector<Index>& widths) {
-  ConfigSection section(table, "model");
-  std::vector<ConfigScalar> hidden;
-  for (const Index width : widths) hidden.emplace_back(std::int64_t{width});
-  section.read("hidden", hidden);
-  constexpr const char* kExpected = "a list of at most 16 numbers from 1 to 4096";
-  section.require(hidden.size() <= 16, "hidden", kExpected);
-  widths.clear();
-  for (const ConfigScalar& entry : hidden) {
-    const auto* width = std::get_if<std::int64_t>(&entry);
-    section.require(width != nullptr && *width >= 1 && *width <= 4096, "hidden", kExpected);
-    widths.push_back(*width);
-  }
-}
-
 NeuralTraining::NeuralTraining(const PointwiseConfig& config, model::NeuralParameters start)
     : model_(as_model(std::move(start))),
       optimizers_(model_.parameters.map([&](const Matrix& table) {

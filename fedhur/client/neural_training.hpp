@@ -7,9 +7,6 @@
 #include "fedhur/model/neural_cf.hpp"
 
 namespace fedhur::client {
-// `model.hidden`: the widths of hidden layers.
-void read_hidden_widths(ConfigTable& table, std::vector<Index>& widths);
-
 class NeuralTraining : public Training {
  public:
   // Of the configuration it uses what concerns optimisers.

@@ -9,17 +9,34 @@
 namespace fedhur::client {
 using model::LabelledPair;
 
-void read_settings(ConfigTable& table, PointwiseConfig& config) {
-  read_common_settings(table, config);
-  ConfigSection(table, "model").read("private_init", config.private_init);
-  ConfigSection train(table, "train");
-  train.read("negatives", config.negatives);
-  train.require(config.negatives >= 1, "negatives", "a number of 1 or more");
-  train.read("optimizer", config.optimizer);
-  train.read("optimizer_state", config.optimizer_state);
-  train.read("stop_tolerance", config.stop_tolerance);
-  train.require(config.stop_tolerance >= 0 && std::isfinite(config.stop_tolerance),
-                "stop_tolerance", "a number of 0 or more");
+void declare_optimizer_state(Settings& settings, PointwiseConfig& config) {
+  settings.add("train.optimizer_state", config.optimizer_state,
+               "whether Adam's moments last over rounds (`persistent`) or begin anew in each");
+}
+
+void declare_settings(Settings& settings, PointwiseConfig& config) {
+  declare_common_settings(settings, config);
+  settings.add("model.private_init", config.private_init,
+               "what never leaves (user vectors, heads, networks) starts alike for all users and "
+               "clients, or `independent`");
+  settings.add("train.negatives", config.negatives, at_least(1),
+               "items without an interaction for each with one, drawn anew in every round", "rho");
+  settings.add("train.optimizer", config.optimizer,
+               "`sgd_original`: plain descent at the published rates");
+  declare_optimizer_state(settings, config);
+  settings.add(
+      "train.stop_tolerance", config.stop_tolerance, at_least(0),
+      "a round ends when an epoch changes its mean loss so far by less than this part; 0: never",
+      "tol");
+}
+
+void declare_head(Settings& settings, model::HeadOwner& owner) {
+  settings.add("model.head", owner,
+               "whose score function it is; `client`: one for all its users, who then share one "
+               "ranking");
+  settings.note("train.batch_size",
+                "a client's samples do best in few batches; as large a number as 65536 puts all in "
+                "one ([baselines](results/baselines.md))");
 }
 
 namespace {

@@ -19,20 +19,21 @@ enum class OptimizerState : std::uint8_t { reset, persistent };    // from round
 enum class PrivateInit : std::uint8_t { identical, independent };  // over users and clients
 
 struct PointwiseConfig {
-  Index embedding_dim = 32;  // d; memory, traffic and time grow with it
-  Real init_std = 0.1F;      // of the initial entries of embeddings
+  Index embedding_dim = 32;  // d
+  Real init_std = 0.1F;
   Real learning_rate = 0.01F;
-  Real learning_rate_decay = 1.0F;  // factor per round
-  Real weight_decay = 0.0F;         // in the gradient of every parameter, in every step
+  Real learning_rate_decay = 1.0F;
+  Real weight_decay = 0.0F;
   Index batch_size = 256;
-  Index local_epochs = 1;  // passes per round, at most
-  Index negatives = 4;     // for every interaction
+  Index local_epochs = 1;
+  Index negatives = 4;  // rho
   Optimizer optimizer = Optimizer::adam;
   OptimizerState optimizer_state = OptimizerState::reset;
   PrivateInit private_init = PrivateInit::identical;
-  Real stop_tolerance = 0.0F;  // relative change of the mean loss that ends a round; 0: none does
+  Real stop_tolerance = 0.0F;  // tol
 };
-void read_settings(ConfigTable& table, PointwiseConfig& config);
+void declare_settings(Settings& settings, PointwiseConfig& config);
+void declare_optimizer_state(Settings& settings, PointwiseConfig& config);
 
 // Takes one step on a batch at this learning rate; returns the sum of the batch's losses.
 using PointwiseStep = std::function<double(std::span<const model::LabelledPair> batch, Real rate)>;
@@ -51,6 +52,7 @@ TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext&
                                        Draw purpose, Index num_rows,
                                        const std::function<Matrix(Index, Rng)>& draw);
 
+void declare_head(Settings& settings, model::HeadOwner& owner);
 // Heads as dense layers begin, weights and bias alike; the item embeddings are zeros.
 [[nodiscard]] model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
                                             const ClientContext& context);

@@ -2,10 +2,10 @@
 #pragma once
 #include <cmath>
 
-#include "fedhur/base/config_table.hpp"
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/ids.hpp"
 #include "fedhur/base/matrix.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::client {
 struct TrainingLoss {
@@ -15,25 +15,22 @@ struct TrainingLoss {
 
 // The settings that every kind of training has under the same names.
 template <class Config>
-void read_common_settings(ConfigTable& table, Config& config) {
-  ConfigSection model(table, "model");
-  model.read("embedding_dim", config.embedding_dim);
-  model.require(config.embedding_dim >= 1 && config.embedding_dim <= 4096, "embedding_dim",
-                "a number from 1 to 4096");
-  model.read("init_std", config.init_std);
-  model.require(config.init_std >= 0, "init_std", "a number of 0 or more");
-  ConfigSection train(table, "train");
-  train.read("learning_rate", config.learning_rate);
-  train.require(config.learning_rate > 0, "learning_rate", "a number above 0");
-  train.read("learning_rate_decay", config.learning_rate_decay);
-  train.require(config.learning_rate_decay > 0 && config.learning_rate_decay <= 1,
-                "learning_rate_decay", "a number above 0, at most 1");
-  train.read("weight_decay", config.weight_decay);
-  train.require(config.weight_decay >= 0, "weight_decay", "a number of 0 or more");
-  train.read("batch_size", config.batch_size);
-  train.require(config.batch_size >= 1, "batch_size", "a number of 1 or more");
-  train.read("local_epochs", config.local_epochs);
-  train.require(config.local_epochs >= 1, "local_epochs", "a number of 1 or more");
+void declare_common_settings(Settings& settings, Config& config) {
+  settings.add("model.embedding_dim", config.embedding_dim, between(1, 4096),
+               "width of the embeddings; memory, traffic and time grow with it", "d");
+  settings.add("model.init_std", config.init_std, at_least(0),
+               "standard deviation of the initial entries of embeddings");
+  settings.add("train.learning_rate", config.learning_rate, above(0),
+               "learning rate of the first round");
+  settings.add("train.learning_rate_decay", config.learning_rate_decay, above_to(0, 1),
+               "factor on the learning rate per round; 1 is off");
+  settings.add("train.weight_decay", config.weight_decay, at_least(0),
+               "on triples in the loss, on the rows of the batch; with networks and on pairs in "
+               "the gradient of every parameter, in every step");
+  settings.add("train.batch_size", config.batch_size, at_least(1),
+               "samples per step: triples or labelled pairs");
+  settings.add("train.local_epochs", config.local_epochs, at_least(1),
+               "passes over the samples per round, at most");
 }
 
 // The learning rate of a round.

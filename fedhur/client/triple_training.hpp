@@ -10,6 +10,12 @@
 namespace fedhur::client {
 enum class Resample : std::uint8_t { once, round, epoch };
 
+inline void declare_resample(Settings& settings, Resample& resample) {
+  settings.add("train.resample", resample,
+               "how often the triples are drawn anew; drawn once, they are learned by heart "
+               "([decision 4](decisions/0004-default-settings.md))");
+}
+
 struct TripleSchedule {
   Index batch_size = 0;
   Index local_epochs = 0;  // passes per round

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/low_rank.hpp"
 #include "fedhur/message/rounding.hpp"
 
@@ -14,18 +15,17 @@ Shared<Matrix> round(const Shared<Matrix>& matrix, message::Precision precision)
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, UploadConfig& config) {
-  ConfigSection wire(table, "wire");
-  wire.read("precision", config.format.precision);
-  wire.read("rank", config.rank);
-  wire.require(config.rank >= 0, "rank", "a number of 0 or more");
+void declare_settings(Settings& settings, UploadConfig& config) {
+  settings.add("wire.precision", config.format.precision,
+               "of the float matrices of all messages, both ways: `float32` is exact "
+               "([decision 5](decisions/0005-wire-formats.md))");
+  settings.add("wire.rank", config.rank, at_least(0),
+               "of uploaded tables, of which the best approximation is sent; 0: as they are", "w");
 }
 
-void read_noise(ConfigTable& table, UploadConfig& config) {
-  ConfigSection noise(table, "noise");
-  noise.read("laplace_scale", config.laplace_scale);
-  noise.require(config.laplace_scale >= 0 && std::isfinite(config.laplace_scale), "laplace_scale",
-                "a number of 0 or more");
+void declare_noise(Settings& settings, UploadConfig& config) {
+  settings.add("noise.laplace_scale", config.laplace_scale, at_least(0),
+               "Laplace noise on every uploaded number, drawn anew each round", "b");
 }
 
 void UploadedTable::put(message::Message& reply, const std::string& stem) const {

@@ -8,12 +8,12 @@
 namespace fedhur::client {
 struct UploadConfig {
   message::WireFormat format;  // of the wire, which rounds what is sent
-  Index rank = 0;              // w of uploaded tables; 0 sends them as they are
-  Real laplace_scale = 0.0F;   // b; noise on every uploaded number, drawn anew each round
+  Index rank = 0;              // w
+  Real laplace_scale = 0.0F;   // b
 };
-void read_settings(ConfigTable& table, UploadConfig& config);
+void declare_settings(Settings& settings, UploadConfig& config);
 // For methods that know noise.
-void read_noise(ConfigTable& table, UploadConfig& config);
+void declare_noise(Settings& settings, UploadConfig& config);
 
 // How a table is called in a message: whole, or as two factors of a lower rank.
 struct TableNames {

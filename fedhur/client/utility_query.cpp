@@ -1,17 +1,19 @@
 #include "fedhur/client/utility_query.hpp"
 
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/normalize.hpp"
 
 namespace fedhur::client {
-void read_settings(ConfigTable& table, QueryConfig& config) {
-  ConfigSection section(table, "query");
-  section.read("form", config.form);
-  section.read("directions", config.directions);
-  section.require(config.directions >= 1 && config.directions <= 4096, "directions",
-                  "a number from 1 to 4096");
+void declare_settings(Settings& settings, QueryConfig& config) {
+  settings.add(
+      "query.form", config.form,
+      "what is asked for: `utility` H - (HF + FH)/2, `local` H, `right` H - HF, `left` H - FH");
+  settings.add(
+      "query.directions", config.directions, between(1, 4096),
+      "random directions that a query is projected on; upload t numbers per group and item", "t");
   std::string scale = config.is_spectral ? "spectral" : "none";
-  section.read("filter_scale", scale);
-  section.require(scale == "spectral" || scale == "none", "filter_scale", "spectral or none");
+  settings.add_word("query.filter_scale", scale, {"spectral", "none"},
+                    "F = F_g / lambda_max, or F_g itself (`none`)");
   config.is_spectral = scale == "spectral";
 }
 

@@ -14,11 +14,10 @@ enum class QueryForm : std::uint8_t {
 
 struct QueryConfig {
   QueryForm form = QueryForm::utility;
-  Index directions =
-      16;  // t, columns of the projection: the upload is t numbers per group and item
-  bool is_spectral = true;  // F = F_g / lambda_max(F_g); else F = F_g
+  Index directions = 16;    // t
+  bool is_spectral = true;  // query.filter_scale
 };
-void read_settings(ConfigTable& table, QueryConfig& config);
+void declare_settings(Settings& settings, QueryConfig& config);
 
 // P of a scope (m x t): standard normal, from the shared seed and the scope's identity, so that it
 // is never sent.

@@ -8,6 +8,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/matrix.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::data {
 namespace {
@@ -199,15 +200,17 @@ std::vector<Index> group_by_taste(const Dataset& dataset, Index num_groups, Rng 
   return groups;
 }
 
-void validate(const PartitionConfig& config) {
-  const auto fail = [](const char* key, auto value, const char* expected) {
-    throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
-  };
-  if (config.num_clients < 1) fail("clients.count", config.num_clients, "a whole number from 1");
-  if (config.num_tastes < 1) fail("clients.num_tastes", config.num_tastes, "a whole number from 1");
-  if (!std::isfinite(config.concentration) || config.concentration <= 0.0) {
-    fail("clients.concentration", config.concentration, "a number above 0");
-  }
+void declare_settings(Settings& settings, PartitionConfig& config) {
+  settings.add("clients.kind", config.kind,
+               "who owns which users: `blocks` in their order, `random` ones, `dirichlet` by taste "
+               "and unevenly (a device of the simulation, which looks at all rows), one `user` "
+               "each; `given` as the file says, the default if it does");
+  settings.add("clients.count", config.num_clients, at_least(1),
+               "of `blocks`, `random` and `dirichlet`");
+  settings.add("clients.concentration", config.concentration, above(0),
+               "of `dirichlet`: small values make clients unlike each other");
+  settings.add("clients.num_tastes", config.num_tastes, at_least(1),
+               "of `dirichlet`: groups of users with similar items");
 }
 
 std::vector<ClientId> partition(const Dataset& dataset, const PartitionConfig& config,

@@ -18,10 +18,10 @@ enum class PartitionKind : std::uint8_t {
 struct PartitionConfig {
   PartitionKind kind = PartitionKind::blocks;
   Index num_clients = 100;
-  double concentration = 0.5;  // dirichlet only: small values make clients unlike each other
-  Index num_tastes = 10;       // dirichlet only: groups of users with similar items
+  double concentration = 0.5;  // of dirichlet
+  Index num_tastes = 10;       // of dirichlet
 };
-void validate(const PartitionConfig& config);  // ConfigError names key, value and allowed range
+void declare_settings(Settings& settings, PartitionConfig& config);
 
 // Owner of every user. No client is empty. ConfigError if there are fewer users than clients, and
 // for `given` without clients in the data. num_clients counts for blocks, random and dirichlet

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::data {
 namespace {
@@ -76,19 +76,13 @@ void close_client_gaps(std::vector<ClientId>& user_clients) {
 }
 }  // namespace
 
-void validate(const FilterConfig& config) {
-  const auto fail = [](const char* key, auto value, const char* expected) {
-    throw ConfigError(fmt::format("{} = {}: expected {}", key, value, expected));
-  };
-  if (!std::isfinite(config.min_rating) || config.min_rating < 0.0) {
-    fail("data.min_rating", config.min_rating, "a number from 0");
-  }
-  if (config.min_user_interactions < 0) {
-    fail("data.min_user_interactions", config.min_user_interactions, "a whole number from 0");
-  }
-  if (config.min_item_interactions < 0) {
-    fail("data.min_item_interactions", config.min_item_interactions, "a whole number from 0");
-  }
+void declare_settings(Settings& settings, FilterConfig& config) {
+  settings.add("data.min_rating", config.min_rating, at_least(0),
+               "rows rated below are left out; 0 keeps all, also unrated ones");
+  settings.add("data.min_user_interactions", config.min_user_interactions, at_least(1),
+               "k-core: users with fewer are left out, and items likewise, until all have enough");
+  settings.add("data.min_item_interactions", config.min_item_interactions, at_least(1),
+               "the same for items");
 }
 
 Dataset filter(Dataset dataset, const FilterConfig& config) {

@@ -1,15 +1,16 @@
 // Fewer, better rows: a rating threshold and a k-core.
 #pragma once
+#include "fedhur/base/config_table.hpp"
 #include "fedhur/data/interactions.hpp"
 
 namespace fedhur::data {
 struct FilterConfig {
-  double min_rating = 0.0;          // rows rated below go; 0 keeps all, also unrated ones
-  Index min_user_interactions = 1;  // k-core: repeated until every user and item has enough
+  double min_rating = 0.0;  // 0 keeps all
+  Index min_user_interactions = 1;
   Index min_item_interactions = 1;
 };
 
-void validate(const FilterConfig& config);  // ConfigError names key, value and allowed range
+void declare_settings(Settings& settings, FilterConfig& config);
 
 // What is left keeps its order and is numbered anew without gaps. DataError if nothing is left,
 // ConfigError for a rating threshold on data without ratings. Clients that lose all their users go

@@ -11,6 +11,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/base/strings.hpp"
 #include "fedhur/data/columns.hpp"
 #include "fedhur/data/readers.hpp"
@@ -167,6 +168,20 @@ Parsed parse_as_detected(std::string stored, const std::filesystem::path& name,
   return parsed;
 }
 }  // namespace
+
+void declare_settings(Settings& settings, LoadConfig& config) {
+  settings.add("data.format", config.format, "`auto` tells by name and content");
+  settings.add("data.titles", config.titles,
+               "item titles; `auto` looks beside the data, `none` has none",
+               "a file, 'auto' or 'none'");
+  const std::string column = "name in the header of csv and tsv files";
+  settings.add("data.user_column", config.user_column, column);
+  settings.add("data.item_column", config.item_column, column);
+  settings.add("data.rating_column", config.rating_column, column);
+  settings.add("data.timestamp_column", config.timestamp_column, column);
+  settings.add("data.skip_bad_rows", config.skip_bad_rows,
+               "bad rows are counted; otherwise the first is an error");
+}
 
 Format detect_format(const std::filesystem::path& path, std::string_view text,
                      const LoadConfig& config) {

@@ -21,13 +21,14 @@ enum class Format : std::uint8_t {
 
 struct LoadConfig {
   Format format = Format::automatic;
-  std::string titles = "auto";       // file with item titles; auto looks beside the data; none
-  std::string user_column = "user";  // names in the header of csv and tsv files
+  std::string titles = "auto";
+  std::string user_column = "user";
   std::string item_column = "item";
   std::string rating_column = "rating";
   std::string timestamp_column = "timestamp";
-  bool skip_bad_rows = false;  // count bad rows instead of failing at the first
+  bool skip_bad_rows = false;
 };
+void declare_settings(Settings& settings, LoadConfig& config);
 
 // DataError "file:line: ..." for anything that is not what the format promises. Plain and gzipped
 // files are read alike.

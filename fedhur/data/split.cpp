@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::data {
 namespace {
@@ -80,13 +81,14 @@ std::vector<Part> split_within_users(const Dataset& dataset, const SplitConfig& 
 }
 }  // namespace
 
-void validate(const SplitConfig& config) {
-  const auto check = [](const char* key, double fraction) {
-    if (fraction >= 0.0 && fraction < 1.0) return;
-    throw ConfigError(fmt::format("{} = {}: expected a number from 0 and below 1", key, fraction));
-  };
-  check("split.test_fraction", config.test_fraction);
-  check("split.valid_fraction", config.valid_fraction);
+void declare_settings(Settings& settings, SplitConfig& config) {
+  settings.add("split.kind", config.kind,
+               "`random` over all rows, by `user`, `leave-one-out` (of every user the last row "
+               "tests, the one before validates), by `time` (of every user the newest rows test); "
+               "`given` as the file says, the default if it does");
+  settings.add("split.test_fraction", config.test_fraction, from_below(0, 1), "of all rows");
+  settings.add("split.valid_fraction", config.valid_fraction, from_below(0, 1),
+               "of what is left then, so 72/8/20 in all");
 }
 
 std::vector<Part> split(const Dataset& dataset, const SplitConfig& config, const Rng& rng) {

@@ -17,11 +17,11 @@ enum class SplitKind : std::uint8_t {
 
 struct SplitConfig {
   SplitKind kind = SplitKind::random;
-  double test_fraction = 0.2;   // of all rows
-  double valid_fraction = 0.1;  // of what is left then, so 72/8/20 in all
+  double test_fraction = 0.2;
+  double valid_fraction = 0.1;  // of what is left then
 };
 
-void validate(const SplitConfig& config);  // ConfigError names key, value and allowed range
+void declare_settings(Settings& settings, SplitConfig& config);
 
 // One part per interaction. Counts are rounded to the nearest (random: over all rows; user, time:
 // within each user, where a user keeps at least one training row). leave_one_out: users with one

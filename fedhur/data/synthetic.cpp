@@ -11,6 +11,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/hash.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::data {
 namespace {
@@ -153,26 +154,24 @@ std::string identity(const SyntheticConfig& config, Rng rng) {
 }
 }  // namespace
 
-void validate(const SyntheticConfig& config) {
-  const auto require = [](bool allowed, const char* key, auto value, const std::string& expected) {
-    if (!allowed)
-      throw ConfigError(fmt::format("synthetic.{} = {}: expected {}", key, value, expected));
-  };
-  constexpr Index kMost = 10'000'000;
-  const auto within = [](Index value, Index low, Index high) {
-    return value >= low && value <= high;
-  };
-  require(within(config.num_users, 1, kMost), "num_users", config.num_users, "1 to 10000000");
-  require(within(config.num_items, 1, kMost), "num_items", config.num_items, "1 to 10000000");
-  require(within(config.num_groups, 1, config.num_items), "num_groups", config.num_groups,
-          fmt::format("1 to {}, the number of items", config.num_items));
+void declare_settings(Settings& settings, SyntheticConfig& config) {
+  settings.add("synthetic.num_users", config.num_users, between(1, 1e7), "how many");
+  settings.add("synthetic.num_items", config.num_items, between(1, 1e7), "how many");
+  settings.add("synthetic.num_interactions", config.num_interactions, at_least(1),
+               "one row per user up to all pairs");
+  settings.add("synthetic.num_groups", config.num_groups, at_least(1),
+               "latent groups of items, of which a user likes a few; at most one per item");
+  settings.add("synthetic.popularity_exponent", config.popularity_exponent, between(0, 5),
+               "power law of item popularity; 0 makes all alike");
+  settings.add("synthetic.affinity", config.affinity, between(0, 1),
+               "share of a user's rows that come from the groups it likes");
+  settings.require(config.num_groups <= config.num_items, "synthetic.num_groups",
+                   fmt::format("1 to {}, the number of items", config.num_items));
   const Index pairs = config.num_users * config.num_items;
-  require(within(config.num_interactions, config.num_users, pairs), "num_interactions",
-          config.num_interactions,
-          fmt::format("{} to {}, one row per user up to all pairs", config.num_users, pairs));
-  require(config.popularity_exponent >= 0.0 && config.popularity_exponent <= 5.0,
-          "popularity_exponent", config.popularity_exponent, "0 to 5");
-  require(config.affinity >= 0.0 && config.affinity <= 1.0, "affinity", config.affinity, "0 to 1");
+  settings.require(
+      config.num_interactions >= config.num_users && config.num_interactions <= pairs,
+      "synthetic.num_interactions",
+      fmt::format("{} to {}, one row per user up to all pairs", config.num_users, pairs));
 }
 
 Dataset make_synthetic(const SyntheticConfig& config, const Rng& rng) {

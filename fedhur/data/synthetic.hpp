@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 
+#include "fedhur/base/config_table.hpp"
 #include "fedhur/base/random.hpp"
 #include "fedhur/data/interactions.hpp"
 
@@ -10,12 +11,12 @@ struct SyntheticConfig {
   Index num_users = 600;
   Index num_items = 800;
   Index num_interactions = 30000;
-  Index num_groups = 12;             // latent groups of items; a user likes a few of them
-  double popularity_exponent = 0.8;  // power law of item popularity; 0 makes all alike
-  double affinity = 0.9;             // share of a user's rows that come from the groups it likes
+  Index num_groups = 12;
+  double popularity_exponent = 0.8;
+  double affinity = 0.9;
 };
 
-void validate(const SyntheticConfig& config);  // ConfigError names key, value and allowed range
+void declare_settings(Settings& settings, SyntheticConfig& config);
 
 // Deterministic in config and rng. Titles tell the item's group, so that recommendations can be
 // judged by eye. Users have uneven activity; neighbours in the user order share no taste.

@@ -5,37 +5,30 @@
 
 #include <algorithm>
 
+#include "fedhur/base/settings.hpp"
+
 namespace fedhur::evaluate {
 using message::Message;
 
-void read_settings(ConfigTable& table, EvaluationConfig& config) {
-  ConfigSection section(table, "evaluate");
-  std::vector<ConfigScalar> cutoffs;
-  for (const Index k : config.cutoffs) cutoffs.emplace_back(static_cast<std::int64_t>(k));
-  section.read("k", cutoffs);
-  config.cutoffs.clear();
-  for (const ConfigScalar& k : cutoffs) {
-    const auto* number = std::get_if<std::int64_t>(&k);
-    section.require(number != nullptr && *number >= 1 && *number <= 10000, "k",
-                    "a list of whole numbers from 1 to 10000");
-    config.cutoffs.push_back(static_cast<Index>(*number));
-  }
-  section.require(!config.cutoffs.empty(), "k", "at least one number");
+void declare_settings(Settings& settings, EvaluationConfig& config) {
+  settings.add("evaluate.k", config.cutoffs, between(1, 10000), Length{},
+               "every k of the metrics @k");
   std::sort(config.cutoffs.begin(), config.cutoffs.end());
   const auto repeated = std::unique(config.cutoffs.begin(), config.cutoffs.end());
   config.cutoffs.erase(repeated, config.cutoffs.end());
-  if (!table.contains("evaluate.criterion")) {
-    // The paper's f1@10, or the smallest cutoff where 10 is not among them.
-    config.criterion = fmt::format("f1@{}", headline_cutoff(config.cutoffs));
-  }
-  section.read("criterion", config.criterion);
+  config.criterion = fmt::format("f1@{}", headline_cutoff(config.cutoffs));  // the paper's f1@10
   std::vector<std::string_view> kinds;
   for (const Metric& metric : all_metrics()) kinds.push_back(metric.name);
   const std::string_view last = kinds.back();
   kinds.pop_back();
-  section.require(
-      QualitySums(config.cutoffs).means().contains(config.criterion), "criterion",
-      fmt::format("{} or {}, an @ and one of evaluate.k", fmt::join(kinds, ", "), last));
+  const std::string allowed =
+      fmt::format("{} or {}, an @ and one of evaluate.k", fmt::join(kinds, ", "), last);
+  settings.add("evaluate.criterion", config.criterion,
+               "of the validation split; selects the best round and decides when to stop. By "
+               "default F1 at 10, or at the smallest k if 10 is not among them",
+               allowed);
+  settings.require(QualitySums(config.cutoffs).means().contains(config.criterion),
+                   "evaluate.criterion", allowed);
 }
 
 Message quality_reply(const Quality& quality, Round round) {

@@ -9,10 +9,10 @@
 
 namespace fedhur::evaluate {
 struct EvaluationConfig {
-  std::vector<Index> cutoffs = {10};  // every k of the @k metrics
-  std::string criterion = "f1@10";    // of the validation split; selects the round and stops
+  std::vector<Index> cutoffs = {10};  // evaluate.k, ascending
+  std::string criterion = "f1@10";
 };
-void read_settings(ConfigTable& table, EvaluationConfig& config);
+void declare_settings(Settings& settings, EvaluationConfig& config);
 
 // What a client answers to "evaluate": sums of the ranking quality of its users.
 [[nodiscard]] message::Message quality_reply(const Quality& quality, Round round);

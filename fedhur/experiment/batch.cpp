@@ -15,46 +15,32 @@
 
 namespace fedhur::experiment {
 namespace {
-using Entry = ConfigTable::Entry;
-
-std::vector<Entry> resolve(ConfigTable table) {
-  ExperimentConfig config = read_experiment_config(table);
-  make_paths_absolute(table, config.data);
-  return table.resolved();
-}
-
-const ConfigValue* find(const std::vector<Entry>& entries, const std::string& key) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.key == key; });
-  return found == entries.end() ? nullptr : &found->value;
-}
-
 // ConfigError if the folder holds a run that these settings do not give.
 void check_same_settings(const BatchRun& run) {
   const std::filesystem::path file = RunFolder::open(run.folder).config();
   ConfigTable stored_table;
   add_toml_file(stored_table, file);
-  const std::vector<Entry> stored = resolve(std::move(stored_table));
-  const std::vector<Entry> wanted = resolve(run.settings);
+  const auto stored = resolve(with_absolute_paths(stored_table)).settings;
+  const auto wanted = resolve(with_absolute_paths(run.settings)).settings;
   const ConfigValue given_by_the_data = std::string("given");
   const auto reject = [&](const std::string& key) {
     const auto show = [&](const ConfigValue* value) {
       return value == nullptr ? "not a setting" : fedhur::to_toml(*value);
     };
     throw ConfigError(fmt::format("{} holds a run with other settings: {} is {} there, and {} here",
-                                  run.folder.string(), key, show(find(stored, key)),
-                                  show(find(wanted, key))));
+                                  run.folder.string(), key, show(find_value(stored, key)),
+                                  show(find_value(wanted, key))));
   };
-  for (const Entry& entry : wanted) {
-    const ConfigValue* before = find(stored, entry.key);
+  for (const Setting& entry : wanted) {
+    const ConfigValue* before = find_value(stored, entry.key);
     if (!changes_results(entry.key) || (before != nullptr && *before == entry.value)) continue;
     // A split file has the last word where the settings say nothing.
     const bool is_of_the_data =
         before != nullptr && *before == given_by_the_data && !run.settings.contains(entry.key);
     if (!is_of_the_data) reject(entry.key);
   }
-  for (const Entry& entry : stored) {
-    if (find(wanted, entry.key) == nullptr) reject(entry.key);
+  for (const Setting& entry : stored) {
+    if (find_value(wanted, entry.key) == nullptr) reject(entry.key);
   }
 }
 
@@ -140,7 +126,7 @@ class Batch {
     ConfigTable table = run.settings;
     if (threads_each_ > 0) table.set("threads", threads_each_, "the batch");
     try {
-      return train(table, RunFolder::create(run.folder), hooks);
+      return train(resolve(with_absolute_paths(table)), RunFolder::create(run.folder), hooks);
     } catch (...) {
       RunFolder::remove_unbegun(run.folder);
       throw;

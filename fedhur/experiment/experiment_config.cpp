@@ -22,45 +22,38 @@ void add_node(ConfigTable& table, const toml::table& node, const std::string& pr
   }
 }
 
-void read_load_settings(ConfigSection& data, DataConfig& config) {
-  data.read("path", config.path);
-  data.require(!config.path.empty(), "path", "a file or 'synthetic'");
-  data.read("split_file", config.split_file);
-  data.read("format", config.load.format);
-  data.read("titles", config.load.titles);
-  data.read("user_column", config.load.user_column);
-  data.read("item_column", config.load.item_column);
-  data.read("rating_column", config.load.rating_column);
-  data.read("timestamp_column", config.load.timestamp_column);
-  data.read("skip_bad_rows", config.load.skip_bad_rows);
-  data.read("min_rating", config.filter.min_rating);
-  data.read("min_user_interactions", config.filter.min_user_interactions);
-  data.require(config.filter.min_user_interactions >= 1, "min_user_interactions",
-               "a number of 1 or more");
-  data.read("min_item_interactions", config.filter.min_item_interactions);
-  data.require(config.filter.min_item_interactions >= 1, "min_item_interactions",
-               "a number of 1 or more");
+void declare_settings(Settings& settings, DataConfig& config) {
+  const std::string path = "a file or 'synthetic'";
+  settings.add("data.path", config.path, "file with interactions; `synthetic` is built in", path);
+  settings.require(!config.path.empty(), "data.path", path);
+  settings.add("data.split_file", config.split_file,
+               "parts and clients for the rows of `data.path`, in the format `split`", "a file");
+  declare_settings(settings, config.load);
+  declare_settings(settings, config.filter);
+  if (config.path == kSynthetic) {
+    settings.add("synthetic.seed", config.synthetic_seed, at_least(0),
+                 "its own, so that runs with other seeds see the same data");
+    declare_settings(settings, config.synthetic);
+  }
+  config.says_split = settings.given().contains("split.kind");
+  config.says_partition = settings.given().contains("clients.kind");
+  declare_settings(settings, config.split);
+  declare_settings(settings, config.partition);
 }
 
-void read_synthetic_settings(ConfigSection& section, DataConfig& config) {
-  section.read("seed", config.synthetic_seed);
-  section.read("num_users", config.synthetic.num_users);
-  section.read("num_items", config.synthetic.num_items);
-  section.read("num_interactions", config.synthetic.num_interactions);
-  section.read("num_groups", config.synthetic.num_groups);
-  section.read("popularity_exponent", config.synthetic.popularity_exponent);
-  section.read("affinity", config.synthetic.affinity);
+void declare_settings(Settings& settings, StopConfig& config) {
+  settings.add("stop.max_rounds", config.max_rounds, between(1, 1'000'000),
+               "the last round at the latest");
+  settings.add("stop.patience", config.patience, at_least(1),
+               "rounds without a better validation score before it stops");
+  settings.add("stop.min_rounds", config.min_rounds, at_least(0), "never stops before");
 }
 
-void read_stop_settings(ConfigTable& table, StopConfig& config) {
-  ConfigSection stop(table, "stop");
-  stop.read("max_rounds", config.max_rounds);
-  stop.require(config.max_rounds >= 1 && config.max_rounds <= 1'000'000, "max_rounds",
-               "a number from 1 to 1000000");
-  stop.read("patience", config.patience);
-  stop.require(config.patience >= 1, "patience", "a number of 1 or more");
-  stop.read("min_rounds", config.min_rounds);
-  stop.require(config.min_rounds >= 0, "min_rounds", "a number of 0 or more");
+void declare_settings(Settings& settings, CheckpointConfig& config) {
+  settings.add("checkpoint.every", config.every, at_least(0),
+               "rounds between checkpoints; 0: whenever that costs less than a twentieth of the "
+               "time since the last. A resumed run repeats the rounds after its checkpoint, bit "
+               "for bit ([decision 1](decisions/0001-checkpoints-by-cost.md))");
 }
 }  // namespace
 
@@ -97,77 +90,53 @@ void add_assignment(ConfigTable& table, const std::string& assignment) {
   table.set(key, text, "--set");
 }
 
-DataConfig read_data_config(ConfigTable& table) {
+DataConfig read_data_config(const ConfigTable& table) {
+  Settings settings(table);
   DataConfig config;
-  ConfigSection data(table, "data");
-  read_load_settings(data, config);
-  if (config.path == kSynthetic) {
-    ConfigSection synthetic(table, "synthetic");
-    read_synthetic_settings(synthetic, config);
-  }
-  ConfigSection split(table, "split");
-  split.read("kind", config.split.kind);
-  split.read("test_fraction", config.split.test_fraction);
-  split.require(config.split.test_fraction >= 0 && config.split.test_fraction < 1, "test_fraction",
-                "a number of 0 or more, below 1");
-  split.read("valid_fraction", config.split.valid_fraction);
-  split.require(config.split.valid_fraction >= 0 && config.split.valid_fraction < 1,
-                "valid_fraction", "a number of 0 or more, below 1");
-  ConfigSection clients(table, "clients");
-  clients.read("kind", config.partition.kind);
-  clients.read("count", config.partition.num_clients);
-  clients.require(config.partition.num_clients >= 1, "count", "a number of 1 or more");
-  clients.read("concentration", config.partition.concentration);
-  clients.require(config.partition.concentration > 0, "concentration", "a number above 0");
-  clients.read("num_tastes", config.partition.num_tastes);
-  clients.require(config.partition.num_tastes >= 1, "num_tastes", "a number of 1 or more");
+  declare_settings(settings, config);
   return config;
 }
 
-ExperimentConfig read_experiment_config(ConfigTable& table) {
+ResolvedConfig resolve(const ConfigTable& table) {
+  Settings settings(table);
   ExperimentConfig config;
-  table.read("method", config.method);
-  table.read("seed", config.seed);
-  table.read("threads", config.threads);
-  if (config.threads < 0 || config.threads > 1024) {
-    throw ConfigError(table.describe("threads") + ": expected a number from 0 to 1024");
-  }
+  settings.add("method", config.method, "see [methods](methods.md)", "a method");
+  settings.add("seed", config.seed, at_least(0), "of all random numbers");
+  settings.add("threads", config.threads, between(0, 1024),
+               "0: one per core; the result does not depend on it");
   const methods::Method method = methods::find_method(config.method);
-  config.data = read_data_config(table);
-  config.configured_method = method.configure(table);
-  client::read_settings(table, config.wire);
-  evaluate::read_settings(table, config.evaluation);
-  read_stop_settings(table, config.stop);
-  ConfigSection checkpoint(table, "checkpoint");
-  checkpoint.read("every", config.checkpoint.every);
-  checkpoint.require(config.checkpoint.every >= 0, "every", "a number of 0 or more");
+  declare_settings(settings, config.data);
+  config.configured_method = method.configure(settings);
+  client::declare_settings(settings, config.wire);
+  evaluate::declare_settings(settings, config.evaluation);
+  declare_settings(settings, config.stop);
+  declare_settings(settings, config.checkpoint);
   if (table.contains("federation.clients")) {
-    config.federation.emplace();
-    read_settings(table, *config.federation);
+    declare_settings(settings, config.federation.emplace());
   }
-  config.dropout = read_dropout(table);
-  table.reject_unread();
-  return config;
+  declare_dropout(settings, config.dropout);
+  settings.reject_unknown();
+  return {.config = std::move(config), .settings = settings.declared()};
 }
 
-void make_paths_absolute(ConfigTable& table, DataConfig& config) {
-  const auto make_absolute = [&table](const std::string& key, std::string& path) {
-    if (path.empty() || path == kSynthetic) return;
-    table.set(key, std::filesystem::absolute(path).lexically_normal().string(), "the run");
-    table.read(key, path);
-  };
-  make_absolute("data.path", config.path);
-  make_absolute("data.split_file", config.split_file);
+ConfigTable with_absolute_paths(ConfigTable table) {
+  for (const char* const key : {"data.path", "data.split_file", "federation.items"}) {
+    const ConfigValue* value = table.find(key);
+    const auto* path = value != nullptr ? std::get_if<std::string>(value) : nullptr;
+    if (path == nullptr || path->empty() || *path == kSynthetic) continue;
+    table.set(key, std::filesystem::absolute(*path).lexically_normal().string(), "the run");
+  }
+  return table;
 }
 
 bool changes_results(const std::string& key) {
   return key != "threads" && key != "checkpoint.every";
 }
 
-std::string to_toml(const ConfigTable& table) {
+std::string to_toml(const std::vector<Setting>& settings) {
   std::string top;
-  std::vector<std::pair<std::string, std::string>> sections;  // in order of first reading
-  for (const ConfigTable::Entry& entry : table.resolved()) {
+  std::vector<std::pair<std::string, std::string>> sections;  // in order of first declaration
+  for (const Setting& entry : settings) {
     const std::size_t dot = entry.key.find('.');
     if (dot == std::string::npos) {
       top += fmt::format("{} = {}\n", entry.key, fedhur::to_toml(entry.value));

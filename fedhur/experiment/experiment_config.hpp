@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fedhur/base/config_table.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/client/upload.hpp"
 #include "fedhur/data/client_partition.hpp"
 #include "fedhur/data/filter.hpp"
@@ -22,31 +22,32 @@ inline constexpr const char* kSynthetic = "synthetic";  // in place of a path
 
 struct DataConfig {
   std::string path = kSynthetic;
-  std::string split_file;  // parts and clients for the rows of `path`, in the format `split`
+  std::string split_file;
   data::LoadConfig load;
   data::FilterConfig filter;
   data::SyntheticConfig synthetic;
-  std::uint64_t synthetic_seed = 1;  // its own, so that runs with other seeds see the same data
+  std::uint64_t synthetic_seed = 1;
   data::SplitConfig split;
   data::PartitionConfig partition;
+  // Whether the settings themselves say so; otherwise the file has the word, if it has one.
+  bool says_split = false;
+  bool says_partition = false;
 };
 
 struct StopConfig {
   Round max_rounds = 500;
-  Round patience = 12;   // rounds without a better validation score before it stops
-  Round min_rounds = 0;  // never stops before
+  Round patience = 12;
+  Round min_rounds = 0;
 };
 
 struct CheckpointConfig {
-  // Rounds between checkpoints; 0 writes one whenever that costs less than a twentieth of the time
-  // since the last. A resumed run repeats the rounds after its checkpoint, bit for bit.
-  Round every = 0;
+  Round every = 0;  // 0: by what it costs
 };
 
 struct ExperimentConfig {
   std::string method = "fedhur";
   std::uint64_t seed = 42;
-  Index threads = 0;  // 0: one per core; never changes a result
+  Index threads = 0;  // 0: one per core
   DataConfig data;
   evaluate::EvaluationConfig evaluation;
   StopConfig stop;
@@ -63,16 +64,22 @@ void add_toml_text(ConfigTable& table, const std::string& text, const std::strin
 // "train.learning_rate=0.1"; the value is TOML, or a string if it is not.
 void add_assignment(ConfigTable& table, const std::string& assignment);
 
-// Reads everything, data settings alone, and rejects what nobody read.
-[[nodiscard]] ExperimentConfig read_experiment_config(ConfigTable& table);
-[[nodiscard]] DataConfig read_data_config(ConfigTable& table);
+// What a run is made from: the settings that were given, all others, and what they come to.
+struct ResolvedConfig {
+  ExperimentConfig config;
+  std::vector<Setting> settings;  // in order of declaration
+};
+// ConfigError for what is not allowed, and for a key that is no setting.
+[[nodiscard]] ResolvedConfig resolve(const ConfigTable& table);
+// Of data settings alone, whatever else is given.
+[[nodiscard]] DataConfig read_data_config(const ConfigTable& table);
 
-// Paths of data that still lead there when the run is repeated from elsewhere.
-void make_paths_absolute(ConfigTable& table, DataConfig& config);
+// The same settings with paths that still lead there when the run is repeated from elsewhere.
+[[nodiscard]] ConfigTable with_absolute_paths(ConfigTable table);
 
 // Whether the outcome of a run may depend on this setting.
 [[nodiscard]] bool changes_results(const std::string& key);
 
 // The resolved configuration as a TOML file that gives the same run again.
-[[nodiscard]] std::string to_toml(const ConfigTable& table);
+[[nodiscard]] std::string to_toml(const std::vector<Setting>& settings);
 }  // namespace fedhur::experiment

@@ -4,40 +4,39 @@
 #include <array>
 
 namespace fedhur::experiment {
-void read_settings(ConfigTable& table, FederationConfig& config) {
-  ConfigSection section(table, "federation");
-  section.read("clients", config.clients);
-  section.require(config.clients >= 1 && config.clients <= kMostClients, "clients",
-                  "a number from 1 to 1000000");
-  section.read("quorum", config.quorum);
-  section.require(config.quorum >= 0 && config.quorum <= config.clients, "quorum",
-                  "a number from 0 (all) to that of the clients");
-  section.read("deadline_seconds", config.deadline_seconds);
-  section.require(config.deadline_seconds > 0 && config.deadline_seconds <= 1e7, "deadline_seconds",
-                  "a number above 0, at most 10000000");
-  section.read("items", config.items);
-  section.require(!config.items.empty(), "items", "a file with the items of the federation");
+void declare_settings(Settings& settings, FederationConfig& config) {
+  settings.add("federation.clients", config.clients, between(1, kMostClients),
+               "how many clients there are; without it a run is a simulation");
+  settings.add("federation.quorum", config.quorum, at_least(0),
+               "fewest answers to go on with, at most the number of clients; 0: that number");
+  settings.require(config.quorum <= config.clients, "federation.quorum",
+                   "a number from 0 (all) to that of the clients");
+  settings.add("federation.deadline_seconds", config.deadline_seconds, above_to(0, 1e7),
+               "for the answers to a request");
+  const std::string file = "a file with the items of the federation";
+  settings.add("federation.items", config.items, "the catalogue that `fedhur data items` writes",
+               file);
+  settings.require(!config.items.empty(), "federation.items", file);
 }
 
-double read_dropout(ConfigTable& table) {
-  double dropout = 0;
-  ConfigSection section(table, "federation");
-  section.read("dropout", dropout);
-  section.require(dropout >= 0 && dropout < 1, "dropout", "a number of 0 or more, below 1");
-  section.require(dropout == 0 || !table.contains("federation.clients"), "dropout",
-                  "0 for a server: over a network clients are away by themselves");
-  return dropout;
+void declare_dropout(Settings& settings, double& dropout) {
+  settings.add("federation.dropout", dropout, from_below(0, 1),
+               "simulations only: the probability that a client is away for a round ([when clients "
+               "are missing](methods.md#when-clients-are-missing-or-lie))");
+  settings.require(dropout == 0 || !settings.given().contains("federation.clients"),
+                   "federation.dropout",
+                   "0 for a server: over a network clients are away by themselves");
 }
 
-std::string settings_for_sites(const ConfigTable& table) {
+std::string settings_for_sites(const std::vector<Setting>& settings) {
   constexpr std::array<std::string_view, 5> kOwn = {"data.", "synthetic.", "federation.",
                                                     "checkpoint.", "clients."};
   std::string text;
-  for (const ConfigTable::Entry& entry : table.resolved()) {
-    const bool is_own = entry.key == "threads" || std::ranges::any_of(kOwn, [&](auto section) {
-                          return entry.key.starts_with(section);
+  for (const Setting& setting : settings) {
+    const bool is_own = setting.key == "threads" || std::ranges::any_of(kOwn, [&](auto section) {
+                          return setting.key.starts_with(section);
                         });
-    if (!is_own) text += entry.key + " = " + to_toml(entry.value) + "\n";
+    if (!is_own) text += setting.key + " = " + to_toml(setting.value) + "\n";
   }
   return text;
 }

@@ -2,23 +2,22 @@
 #pragma once
 #include <string>
 
-#include "fedhur/base/config_table.hpp"
 #include "fedhur/base/index.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::experiment {
 inline constexpr Index kMostClients = 1'000'000;
 struct FederationConfig {
-  Index clients = 0;              // how many there are
-  Index quorum = 0;               // fewest answers to go on with; 0: all clients
-  double deadline_seconds = 600;  // for the answers to a request
-  std::string items;              // file with the catalogue
+  Index clients = 0;
+  Index quorum = 0;  // 0: all clients
+  double deadline_seconds = 600;
+  std::string items;
 };
-// Section [federation].
-void read_settings(ConfigTable& table, FederationConfig& config);
+void declare_settings(Settings& settings, FederationConfig& config);
 // Of the same section, for simulations: the probability that a client is away for a round.
-[[nodiscard]] double read_dropout(ConfigTable& table);
+void declare_dropout(Settings& settings, double& dropout);
 
 // What sites are told of the server's resolved settings: those of the method, evaluation and wire,
 // and how rows are split. Paths and sizes of the server's machine are not among them.
-[[nodiscard]] std::string settings_for_sites(const ConfigTable& table);
+[[nodiscard]] std::string settings_for_sites(const std::vector<Setting>& settings);
 }  // namespace fedhur::experiment

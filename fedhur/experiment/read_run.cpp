@@ -21,9 +21,9 @@ void read_settings(const RunFolder& folder, RunRecord& run, std::vector<std::str
   try {
     ConfigTable table;
     add_toml_file(table, folder.config());
-    (void)read_experiment_config(table);
-    for (const auto& entry : table.resolved())
+    for (const auto& entry : resolve(table).settings) {
       run.settings[entry.key] = fedhur::to_toml(entry.value);
+    }
   } catch (const ConfigError& error) {  // written by another version
     run.settings.clear();
     warnings.push_back(fmt::format("the settings of {} cannot be compared: {}",

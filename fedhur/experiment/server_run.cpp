@@ -22,8 +22,8 @@ std::string make_run_id(const RunFolder& folder, const std::string& settings) {
       .substr(0, 16);
 }
 
-ExperimentConfig read_server_config(ConfigTable& table, const RunFolder& folder) {
-  ExperimentConfig config = read_experiment_config(table);
+const ExperimentConfig& require_server_config(const ExperimentConfig& config,
+                                              const RunFolder& folder) {
   if (!config.federation) {
     throw ConfigError(fmt::format(
         "{} is not the run of a server: it has no [federation]; 'fedhur train --resume' goes on "
@@ -43,10 +43,11 @@ data::Dataset dataset_of(const data::Catalogue& catalogue, const std::string& it
 }
 }  // namespace
 
-ServerRun::ServerRun(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
-                     const TrainingHooks& hooks)
+ServerRun::ServerRun(const ResolvedConfig& resolved, const RunFolder& folder,
+                     transport::NetworkLog log, const TrainingHooks& hooks)
     : folder_(folder),
-      config_(read_server_config(table, folder)),
+      config_(require_server_config(resolved.config, folder)),
+      toml_(to_toml(resolved.settings)),
       executor_(make_executor(config_.threads)) {
   const FederationConfig& federation = *config_.federation;
   const data::Catalogue catalogue = data::load_catalogue(federation.items);
@@ -54,7 +55,7 @@ ServerRun::ServerRun(ConfigTable table, const RunFolder& folder, transport::Netw
   dataset_ = dataset_of(catalogue, federation.items);
   train_counts_.resize(dataset_.item_names.size());
   welcome_ = {.run_id = {},
-              .configuration = settings_for_sites(table),
+              .configuration = settings_for_sites(resolved.settings),
               .num_clients = federation.clients,
               .catalogue_sha256 = dataset_.sha256,
               .catalogue = transport::copy_of(std::as_bytes(std::span(text)))};
@@ -65,12 +66,8 @@ ServerRun::ServerRun(ConfigTable table, const RunFolder& folder, transport::Netw
     progress_ = restore_checkpoint(folder.checkpoints(), *server_, party_).value_or(Progress{});
     inform(hooks, fmt::format("going on with round {}", progress_.next_round + 1));
   } else {
-    table.set("federation.items", fs::absolute(federation.items).lexically_normal().string(),
-              "the run");
-    (void)read_experiment_config(table);
     welcome_.run_id = make_run_id(folder, welcome_.configuration);
   }
-  toml_ = to_toml(table);
   journal_ = std::make_unique<transport::ReplyJournal>(folder.replies());
   hub_ = std::make_unique<transport::Hub>(
       transport::HubConfig{.num_clients = federation.clients,

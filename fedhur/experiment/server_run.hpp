@@ -11,9 +11,9 @@
 namespace fedhur::experiment {
 class ServerRun {
  public:
-  // A new run in `folder`, or the one that is in it already: then `table` is what its config.toml
-  // says. Sites may connect to the hub from here on.
-  ServerRun(ConfigTable table, const RunFolder& folder, transport::NetworkLog log,
+  // A new run in `folder`, or the one that is in it already: then `resolved` is what its
+  // config.toml says. Sites may connect to the hub from here on.
+  ServerRun(const ResolvedConfig& resolved, const RunFolder& folder, transport::NetworkLog log,
             const TrainingHooks& hooks);
   ~ServerRun();
 

@@ -20,6 +20,7 @@ Simulation::Simulation(ExperimentConfig experiment_config, PreparedData prepared
                        const std::optional<DumpConfig>& dump_config)
     : config(std::move(experiment_config)),
       dump(dump_config),
+      decided(std::move(prepared.decided)),
       dataset(std::move(prepared.dataset)),
       train_counts(count_training_rows(dataset, prepared.parts)),
       executor(make_executor(config.threads)),
@@ -35,10 +36,8 @@ transport::InProcessFederation Simulation::connect() const {
   return {party.methods(), executor, config.wire.format};
 }
 
-Simulation make_simulation(ConfigTable& table, ExperimentConfig config,
-                           const std::optional<DumpConfig>& dump) {
-  make_paths_absolute(table, config.data);
-  PreparedData prepared = prepare_data(config.data, config.seed, table);
+Simulation make_simulation(ExperimentConfig config, const std::optional<DumpConfig>& dump) {
+  PreparedData prepared = prepare_data(config.data, config.seed);
   return {std::move(config), std::move(prepared), dump};
 }
 

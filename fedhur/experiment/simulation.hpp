@@ -15,6 +15,7 @@ struct Simulation {
   ExperimentConfig config;
   std::optional<DumpConfig> dump;
   std::optional<methods::RoundWatcher> watcher;  // if there is a dump
+  Decisions decided;                             // by the data
   data::Dataset dataset;
   std::vector<Index> train_counts;  // training rows of every item, over all clients
   Executor executor;
@@ -27,8 +28,8 @@ struct Simulation {
   [[nodiscard]] transport::InProcessFederation connect() const;
 };
 
-// Loads and divides the data; the table notes what was decided on the way.
-[[nodiscard]] Simulation make_simulation(ConfigTable& table, ExperimentConfig config,
-                                         const std::optional<DumpConfig>& dump);
+// Loads and divides the data.
+[[nodiscard]] Simulation make_simulation(ExperimentConfig config,
+                                         const std::optional<DumpConfig>& dump = {});
 [[nodiscard]] std::string describe(const Simulation& simulation);  // one line, for people
 }  // namespace fedhur::experiment

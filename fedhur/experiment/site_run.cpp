@@ -22,8 +22,7 @@ fs::path items_file(const fs::path& folder) { return folder / "items.tsv"; }
 fs::path state_folder(const fs::path& folder) { return folder / "state"; }
 
 ExperimentConfig read_site_config(const SiteConfig& config, const Welcome& welcome) {
-  ConfigTable table = merge_settings(config, welcome.configuration, welcome.num_clients);
-  return read_experiment_config(table);
+  return resolve(merge_settings(config, welcome.configuration, welcome.num_clients)).config;
 }
 
 struct SiteData {
@@ -60,8 +59,10 @@ SiteData take_share(const SiteConfig& config, const ExperimentConfig& experiment
                     const data::Catalogue& catalogue, const Welcome& welcome) {
   // The server's settings name a split even where it has none in mind; what the file says of its
   // rows yields to the site's own settings alone, as in `fedhur train`.
-  ConfigTable own = config.own;
-  PreparedData prepared = prepare_data(experiment.data, experiment.seed, own);
+  DataConfig data = experiment.data;
+  data.says_split = config.own.contains("split.kind");
+  data.says_partition = config.own.contains("clients.kind");
+  PreparedData prepared = prepare_data(std::move(data), experiment.seed);
   if (prepared.dataset.item_names != catalogue.names) {
     throw DataError(fmt::format(
         "{} has other items than the federation's catalogue: 'fedhur data items' makes one of it",

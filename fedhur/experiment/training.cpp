@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fedhur/base/file.hpp"
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/simulation.hpp"
@@ -53,15 +55,18 @@ TrainingOutcome run(Simulation& simulation, Progress progress, const RunFolder& 
 }
 }  // namespace
 
-TrainingOutcome train(ConfigTable& table, const RunFolder& folder, const TrainingHooks& hooks,
-                      const std::optional<DumpConfig>& dump) {
+TrainingOutcome train(const ResolvedConfig& resolved, const RunFolder& folder,
+                      const TrainingHooks& hooks, const std::optional<DumpConfig>& dump) {
   const Stopwatch sitting;
-  ExperimentConfig config = read_experiment_config(table);
-  if (dump) check_dump(*dump, config);
-  Simulation simulation = make_simulation(table, std::move(config), dump);
+  if (dump) check_dump(*dump, resolved.config);
+  Simulation simulation = make_simulation(resolved.config, dump);
   if (dump) create_folder(*dump);
   begin_sitting(folder.manifest(), describe_sitting(simulation, 0), simulation.dataset);
-  write_file_atomically(folder.config(), to_toml(table));
+  auto settings = resolved.settings;
+  for (const auto& [key, value] : simulation.decided) {
+    std::ranges::find(settings, key, &Setting::key)->value = value;
+  }
+  write_file_atomically(folder.config(), to_toml(settings));
   inform(hooks, describe(simulation));
   if (simulation.dataset.skipped_rows > 0) {
     warn(hooks, fmt::format("{} bad rows were skipped", simulation.dataset.skipped_rows));
@@ -78,9 +83,9 @@ TrainingOutcome resume(const RunFolder& folder, Index threads, const TrainingHoo
   }
   ConfigTable table;
   add_toml_file(table, folder.config());
-  ExperimentConfig config = read_experiment_config(table);
+  ExperimentConfig config = resolve(table).config;
   if (threads > 0) config.threads = threads;
-  Simulation simulation = make_simulation(table, std::move(config), std::nullopt);
+  Simulation simulation = make_simulation(std::move(config));
   check_same_data(folder.manifest(), simulation.dataset);
   inform(hooks, describe(simulation));
   Progress progress = restore_checkpoint(folder.checkpoints(), *simulation.server, simulation.party)

@@ -8,8 +8,9 @@
 #include "fedhur/experiment/run_folder.hpp"
 
 namespace fedhur::experiment {
-// A new run in `folder`, one round of which may be dumped.
-[[nodiscard]] TrainingOutcome train(ConfigTable& table, const RunFolder& folder,
+// A new run in `folder`, one round of which may be dumped. It can be repeated from anywhere if its
+// paths are absolute.
+[[nodiscard]] TrainingOutcome train(const ResolvedConfig& resolved, const RunFolder& folder,
                                     const TrainingHooks& hooks,
                                     const std::optional<DumpConfig>& dump = {});
 // Goes on where the run in `folder` stopped, whatever stopped it. threads = 0: as configured.

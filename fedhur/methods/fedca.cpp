@@ -23,7 +23,6 @@ using federation::Answer;
 using message::Message;
 
 struct FedCaConfig {
-  // Batches of the published 256 do worse: docs/settings.md.
   PointwiseConfig training = {.embedding_dim = 16,
                               .init_std = 1.0F,
                               .batch_size = 4096,
@@ -31,37 +30,37 @@ struct FedCaConfig {
                               .stop_tolerance = 1e-4F};
   server::CompositeConfig weights;
   Index principal_directions = 4;  // kappa
-  double participation = 1.0;      // r, share of the clients that take part in a round
-  Real own_share = 0.5F;           // eta, what a client keeps of its table beside the mixture
+  double participation = 1.0;      // r
+  Real own_share = 0.5F;           // eta
   UploadLimits limits;
   client::UploadConfig upload;
 };
 
-void read_settings(ConfigTable& table, FedCaConfig& config) {
-  read_settings(table, config.training);
-  ConfigSection(table, "train")
-      .require(config.training.optimizer == client::Optimizer::adam, "optimizer",
-               "adam, with which this method was published");
-  ConfigSection aggregation(table, "aggregation");
-  const auto read_weight = [&](const std::string& key, Real& weight) {
-    aggregation.read(key, weight);
-    aggregation.require(weight >= 0 && std::isfinite(weight), key, "a number of 0 or more");
-  };
-  read_weight("similarity_weight", config.weights.similarity_weight);
-  read_weight("closeness_weight", config.weights.closeness_weight);
-  aggregation.read("favoured", config.weights.favoured);
-  aggregation.read("principal_directions", config.principal_directions);
-  aggregation.require(config.principal_directions >= 1, "principal_directions",
-                      "a number of 1 or more");
-  aggregation.read("participation", config.participation);
-  aggregation.require(config.participation > 0 && config.participation <= 1, "participation",
-                      "a number above 0, at most 1");
-  aggregation.read("own_share", config.own_share);
-  aggregation.require(config.own_share >= 0 && config.own_share <= 1, "own_share",
-                      "a number from 0 to 1");
-  read_norm_cap(table, config.limits);
-  read_size_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, FedCaConfig& config) {
+  declare_settings(settings, config.training);
+  settings.note("train.batch_size", "the published batch is 256, which does worse");
+  settings.note("train.optimizer", "it has to be `adam`");
+  settings.require(config.training.optimizer == client::Optimizer::adam, "train.optimizer",
+                   "adam, with which this method was published");
+  settings.add("aggregation.similarity_weight", config.weights.similarity_weight, at_least(0),
+               "of sim, how alike two tables are", "beta");
+  settings.add("aggregation.closeness_weight", config.weights.closeness_weight, at_least(0),
+               "of c, how far two clients train on the same directions", "alpha");
+  settings.add("aggregation.favoured", config.weights.favoured,
+               "`complementary` (-1): clients whose samples span another space; `alike` (+1): the "
+               "same one, as the published code",
+               "chi");
+  settings.add("aggregation.principal_directions", config.principal_directions, at_least(1),
+               "of a client's training samples; upload kappa d numbers more", "kappa");
+  settings.add("aggregation.participation", config.participation, above_to(0, 1),
+               "share of the clients that train and mix in a round; the others keep what they "
+               "have. 0.1 in the publication, whose clients are single users",
+               "r");
+  settings.add("aggregation.own_share", config.own_share, between(0, 1),
+               "what a client keeps of its own table; 0.9 in the publication", "eta");
+  declare_norm_cap(settings, config.limits);
+  declare_size_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 class FedCaTraining : public client::Training {

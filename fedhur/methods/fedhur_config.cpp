@@ -1,48 +1,28 @@
 #include "fedhur/methods/fedhur_config.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
-#include <string>
+
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::methods {
-namespace {
-void read_level_weights(ConfigSection& section, std::vector<Real>& level_weights) {
-  std::vector<ConfigScalar> list;
-  for (const Real weight : level_weights) {
-    list.emplace_back(std::stod(fmt::format("{}", weight)));  // 0.3, not what 0.3F is as a double
-  }
-  section.read("level_weights", list);
-  constexpr const char* kExpected = "a list of numbers of 0 or more, such as [0.3, 0.2, 0.1]";
-  section.require(!list.empty(), "level_weights", kExpected);
-  level_weights.clear();
-  for (const ConfigScalar& entry : list) {
-    const auto* whole = std::get_if<std::int64_t>(&entry);
-    const auto* number = std::get_if<double>(&entry);
-    section.require(whole != nullptr || number != nullptr, "level_weights", kExpected);
-    const double weight = whole != nullptr ? static_cast<double>(*whole) : *number;
-    section.require(weight >= 0.0 && std::isfinite(weight), "level_weights", kExpected);
-    level_weights.push_back(static_cast<Real>(weight));
-  }
-}
-}  // namespace
-
-void read_settings(ConfigTable& table, FedHurConfig& config) {
-  read_settings(table, config.common);
-  ConfigSection relation(table, "relation");
-  relation.read("structure", config.structure);
-  relation.read("single_weight", config.single_weight);
-  relation.require(config.single_weight >= 0 && std::isfinite(config.single_weight),
-                   "single_weight", "a number of 0 or more");
-  relation.read("decay", config.decay);
-  relation.require(config.decay > 0 && config.decay <= 1, "decay", "a number above 0, at most 1");
-  server::read_settings(table, config.retrieval);
-  server::read_settings(table, config.hierarchy);
-  ConfigSection hierarchy(table, "hierarchy");
-  read_level_weights(hierarchy, config.level_weights);
-  hierarchy.read("coarse", config.coarse);
-  client::read_settings(table, config.query);
-  server::read_settings(table, config.scorer);
+void declare_settings(Settings& settings, FedHurConfig& config) {
+  declare_settings(settings, config.common);
+  settings.add("relation.structure", config.structure,
+               "`hierarchical`: item groups from coarse to fine. `single`: one scope of all items, "
+               "S~_k = sum_j alpha_kj E_j E_j^T within the global basis");
+  settings.add("relation.single_weight", config.single_weight, at_least(0),
+               "weight of the residuals of the `single` scope", "beta");
+  settings.add("relation.decay", config.decay, above_to(0, 1),
+               "factor per round on `single_weight` and `level_weights`");
+  declare_settings(settings, config.retrieval);
+  declare_settings(settings, config.hierarchy);
+  settings.add("hierarchy.level_weights", config.level_weights, at_least(0), Length{},
+               "weight of a level's residuals; the last one holds for all finer levels", "beta_l");
+  settings.add("hierarchy.coarse", config.coarse,
+               "what the coarsest level averages by the weights: filters, as all others do, or "
+               "`parameters` (group embeddings), the paper's shortcut for large catalogues");
+  declare_settings(settings, config.query);
+  declare_settings(settings, config.scorer);
 }
 
 FedHurConfig FedHurConfig::in_round(Round round) const {

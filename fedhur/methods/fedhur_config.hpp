@@ -15,10 +15,9 @@ struct FedHurConfig {
   FilterMethodConfig common;
   Structure structure = Structure::hierarchical;
   server::ItemHierarchyConfig hierarchy;
-  std::vector<Real> level_weights = {0.3F};  // beta; the last holds for all finer levels. Unused by
-                                             // Structure::single
-  Real single_weight = 1.0F;                 // beta of Structure::single
-  Real decay = 1.0F;                         // factor per round on all these weights
+  std::vector<Real> level_weights = {0.3F};  // beta_l
+  Real single_weight = 1.0F;                 // beta
+  Real decay = 1.0F;
   server::Coarse coarse = server::Coarse::filters;
   client::QueryConfig query;
   server::RetrievalConfig retrieval;
@@ -31,7 +30,7 @@ struct FedHurConfig {
   }
   [[nodiscard]] bool has_relations() const { return retrieval.relation != server::Relation::none; }
 };
-void read_settings(ConfigTable& table, FedHurConfig& config);
+void declare_settings(Settings& settings, FedHurConfig& config);
 }  // namespace fedhur::methods
 
 template <>

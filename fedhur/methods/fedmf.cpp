@@ -13,11 +13,11 @@ struct FedMfConfig {
   UploadLimits limits;
   client::UploadConfig upload;
 };
-void read_settings(ConfigTable& table, FedMfConfig& config) {
-  read_settings(table, config.training);
-  read_norm_cap(table, config.limits);
-  read_size_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, FedMfConfig& config) {
+  declare_settings(settings, config.training);
+  declare_norm_cap(settings, config.limits);
+  declare_size_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 class FedMfClient : public client::Client {

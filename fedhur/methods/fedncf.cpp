@@ -43,30 +43,35 @@ struct fedhur::EnumNames<fedhur::methods::ItemRows> {
 namespace fedhur::methods {
 namespace {
 struct FedNcfConfig {
-  client::PointwiseConfig training = {.embedding_dim = 32,  // of each of the four tables
+  client::PointwiseConfig training = {.embedding_dim = 32,
                                       .learning_rate = 0.1F,
-                                      .batch_size = 4096,  // triples, each of which is two samples
+                                      .batch_size = 4096,
                                       .optimizer_state = client::OptimizerState::persistent};
-  Decay decay = Decay::adam_l2;         // what weight_decay means; none: nothing
-  Resample resample = Resample::round;  // a set that is never renewed is learned by heart
-  std::vector<Index> hidden = {32};     // widths of the hidden layers
+  Decay decay = Decay::adam_l2;
+  Resample resample = Resample::round;
+  std::vector<Index> hidden = {32};  // H
   ItemRows item_rows = ItemRows::all;
   UploadLimits limits;
   client::UploadConfig upload;
 };
 
-void read_settings(ConfigTable& table, FedNcfConfig& config) {
-  client::read_common_settings(table, config.training);
-  client::read_hidden_widths(table, config.hidden);
-  ConfigSection(table, "model").require(!config.hidden.empty(), "hidden", "at least one width");
-  ConfigSection train(table, "train");
-  train.read("optimizer_state", config.training.optimizer_state);
-  train.read("decay", config.decay);
-  train.read("resample", config.resample);
-  ConfigSection(table, "average").read("item_rows", config.item_rows);
-  read_norm_cap(table, config.limits);
-  read_size_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, FedNcfConfig& config) {
+  client::declare_common_settings(settings, config.training);
+  settings.note("model.embedding_dim", "of each of the four tables");
+  settings.note("train.batch_size", "triples, each of which is two samples");
+  settings.add("model.hidden", config.hidden, between(1, 4096), {.least = 1, .most = 16},
+               "widths of the hidden layers", "H");
+  client::declare_optimizer_state(settings, config.training);
+  settings.add("train.decay", config.decay,
+               "`none`: weight decay is read and not used, as in the published program");
+  client::declare_resample(settings, config.resample);
+  settings.add(
+      "average.item_rows", config.item_rows,
+      "`touched`: a row is averaged over those that had the item in a triple of the round. Clients "
+      "then upload which items these were, which tells the server something about interactions");
+  declare_norm_cap(settings, config.limits);
+  declare_size_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 client::PointwiseConfig optimizer_config(const FedNcfConfig& config) {

@@ -1,7 +1,5 @@
 // FedRAP: an item is the sum of what all clients share and of what one client keeps; a schedule
 // decides how hard the two are pushed apart and how sparse the shared part is.
-#include <cmath>
-
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/pointwise_training.hpp"
 #include "fedhur/methods/averaging.hpp"
@@ -18,31 +16,29 @@ struct FedRapConfig {
   model::HeadOwner head = model::HeadOwner::user;
   model::AdditiveLoss loss = {.apart = 0.1, .sparse = 0.1};
   client::Schedule schedule = client::Schedule::tanh;
-  // With sgd_original, where learning_rate is that of the heads:
   Real table_learning_rate = 200.0F;
-  Real batch_decay = 0.95F;  // of all rates within a round
+  Real batch_decay = 0.95F;
   UploadLimits limits;
   client::UploadConfig upload;
 };
-void read_settings(ConfigTable& table, FedRapConfig& config) {
-  read_settings(table, config.training);
-  ConfigSection(table, "model").read("head", config.head);
-  ConfigSection train(table, "train");
-  train.read("table_learning_rate", config.table_learning_rate);
-  train.require(config.table_learning_rate > 0, "table_learning_rate", "a number above 0");
-  train.read("batch_decay", config.batch_decay);
-  train.require(config.batch_decay > 0 && config.batch_decay <= 1, "batch_decay",
-                "a number above 0, at most 1");
-  ConfigSection additive(table, "additive");
-  additive.read("apart", config.loss.apart);
-  additive.require(config.loss.apart >= 0 && std::isfinite(config.loss.apart), "apart",
-                   "a number of 0 or more");
-  additive.read("sparse", config.loss.sparse);
-  additive.require(config.loss.sparse >= 0 && std::isfinite(config.loss.sparse), "sparse",
-                   "a number of 0 or more");
-  additive.read("schedule", config.schedule);
-  read_norm_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, FedRapConfig& config) {
+  declare_settings(settings, config.training);
+  client::declare_head(settings, config.head);
+  settings.add(
+      "train.table_learning_rate", config.table_learning_rate, above(0),
+      "of `sgd_original`, whose `learning_rate` is that of the heads: rate of both tables");
+  settings.add("train.batch_decay", config.batch_decay, above_to(0, 1),
+               "of `sgd_original`: factor on all rates after each batch of a round");
+  settings.add("additive.apart", config.loss.apart, at_least(0),
+               "how hard the two tables are pushed apart", "lambda");
+  settings.add("additive.sparse", config.loss.sparse, at_least(0),
+               "how sparse the shared table is kept", "mu");
+  settings.add("additive.schedule", config.schedule,
+               "of both, rounds t from 0: `tanh` tanh(t/10), `fixed` 1, `sin` (sin(t/10) + 1)/2, "
+               "`frac` 1/(t + 1), `square` 1 and 0 in turns of five rounds. The published program "
+               "computes a schedule and trains with `fixed`");
+  declare_norm_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 class FedRapTraining : public client::Training {

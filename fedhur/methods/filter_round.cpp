@@ -1,15 +1,17 @@
 #include "fedhur/methods/filter_round.hpp"
 
+#include "fedhur/base/settings.hpp"
+
 namespace fedhur::methods {
 using message::Message;
 
-void read_settings(ConfigTable& table, FilterMethodConfig& config) {
-  read_settings(table, config.training);
-  read_settings(table, config.global_filter);
-  read_settings(table, config.fine_tuning);
-  read_noise(table, config.upload);
-  read_norm_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, FilterMethodConfig& config) {
+  declare_settings(settings, config.training);
+  declare_settings(settings, config.global_filter);
+  declare_settings(settings, config.fine_tuning);
+  declare_noise(settings, config.upload);
+  declare_norm_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 FilterTraining::FilterTraining(const FilterMethodConfig& config,

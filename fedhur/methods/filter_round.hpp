@@ -16,7 +16,7 @@ struct FilterMethodConfig {
   UploadLimits limits;
   client::UploadConfig upload;
 };
-void read_settings(ConfigTable& table, FilterMethodConfig& config);
+void declare_settings(Settings& settings, FilterMethodConfig& config);
 
 // The client's side: takes the shared start, trains, uploads, and fits its embeddings to a filter.
 class FilterTraining {

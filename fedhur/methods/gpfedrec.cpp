@@ -1,7 +1,6 @@
 // GPFedRec: every client trains item embeddings and a private score network; the server joins the
 // clients that are alike in a graph, and averages for each over its neighbours.
 #include <algorithm>
-#include <cmath>
 
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/neural_training.hpp"
@@ -21,28 +20,28 @@ using model::NeuralParameters;
 
 struct GpFedRecConfig {
   PointwiseConfig training = {.learning_rate = 0.01F, .batch_size = 4096};
-  std::vector<Index> hidden;    // widths of the hidden layers; none: d, d/2, d/4
-  Real anchor_strength = 1.0F;  // lambda, of the pull towards the personalized embeddings
-  Real item_rate = 80.0F;       // eta of sgd_original: see rates()
+  std::vector<Index> hidden;    // H; see widths_of()
+  Real anchor_strength = 1.0F;  // lambda
+  Real item_rate = 80.0F;       // eta; see rates()
   server::SimilarityGraphConfig graph;
   UploadLimits limits;
   client::UploadConfig upload;
 };
 
-void read_settings(ConfigTable& table, GpFedRecConfig& config) {
-  read_settings(table, config.training);
-  client::read_hidden_widths(table, config.hidden);
-  ConfigSection train(table, "train");
-  train.read("anchor_strength", config.anchor_strength);
-  train.require(config.anchor_strength >= 0 && std::isfinite(config.anchor_strength),
-                "anchor_strength", "a number of 0 or more");
-  train.read("item_rate", config.item_rate);
-  train.require(config.item_rate > 1 && std::isfinite(config.item_rate), "item_rate",
-                "a number above 1");
-  read_noise(table, config.upload);
-  read_settings(table, config.graph);
-  read_norm_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, GpFedRecConfig& config) {
+  declare_settings(settings, config.training);
+  settings.note(
+      "train.optimizer",
+      "the rates are lr for the network, lr (eta - 1) for users, lr (n eta - 1) for items");
+  settings.add("model.hidden", config.hidden, between(1, 4096), {.least = 0, .most = 16},
+               "widths of the hidden layers; none: d, d/2, d/4", "H");
+  settings.add("train.anchor_strength", config.anchor_strength, at_least(0),
+               "of the pull towards R_k", "lambda");
+  settings.add("train.item_rate", config.item_rate, above(1), "of `sgd_original`", "eta");
+  declare_noise(settings, config.upload);
+  declare_settings(settings, config.graph);
+  declare_norm_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 std::vector<Index> widths_of(const GpFedRecConfig& config) {

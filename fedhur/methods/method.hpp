@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "fedhur/base/config_table.hpp"
 #include "fedhur/base/parallel.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/client/client.hpp"
 #include "fedhur/federation/server_method.hpp"
 
@@ -31,8 +31,8 @@ struct ConfiguredMethod {
 struct Method {
   std::string name;
   std::string summary;  // one line, for --help
-  // Reads the method's settings; ConfigError where one is not allowed.
-  std::function<ConfiguredMethod(ConfigTable&)> configure;
+  // Declares the method's settings, and so reads them; ConfigError where one is not allowed.
+  std::function<ConfiguredMethod(Settings&)> configure;
   bool shows_rounds = false;  // to a RoundWatcher
 };
 
@@ -42,13 +42,13 @@ struct Method {
   return method;
 }
 
-// Both halves have a nested or common `Config` with read_settings(table, config), and are
-// constructed from (config, context).
+// Both halves have a common `Config` with declare_settings(settings, config), and are constructed
+// from (config, context).
 template <class Config, class ServerHalf, class ClientHalf>
 [[nodiscard]] Method describe_method(const std::string& name, const std::string& summary) {
-  const auto configure = [](ConfigTable& table) {
+  const auto configure = [](Settings& settings) {
     Config config;
-    read_settings(table, config);
+    declare_settings(settings, config);
     return ConfiguredMethod{
         .make_server =
             [config](const ServerContext& context) -> std::unique_ptr<federation::ServerMethod> {

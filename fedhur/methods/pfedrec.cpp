@@ -9,26 +9,25 @@ using client::PrivateState;
 using message::Message;
 
 struct PFedRecConfig {
-  // At this learning rate few large batches do better than many small ones: docs/settings.md.
   client::PointwiseConfig training = {.learning_rate = 0.1F,
                                       .batch_size = 4096,
                                       .optimizer_state = client::OptimizerState::persistent};
   model::HeadOwner head = model::HeadOwner::user;
-  Real item_rate = 80.0F;  // eta; with sgd_original items learn n * eta times as fast as heads
+  Real item_rate = 80.0F;  // eta
   AverageWeights weights = AverageWeights::uniform;
   UploadLimits limits;
   client::UploadConfig upload;
 };
-void read_settings(ConfigTable& table, PFedRecConfig& config) {
-  read_settings(table, config.training);
-  ConfigSection(table, "model").read("head", config.head);
-  ConfigSection train(table, "train");
-  train.read("item_rate", config.item_rate);
-  train.require(config.item_rate > 0, "item_rate", "a number above 0");
-  ConfigSection(table, "average").read("weights", config.weights);
-  read_norm_cap(table, config.limits);
-  read_size_cap(table, config.limits);
-  read_settings(table, config.upload);
+void declare_settings(Settings& settings, PFedRecConfig& config) {
+  declare_settings(settings, config.training);
+  client::declare_head(settings, config.head);
+  settings.add("train.item_rate", config.item_rate, above(0),
+               "of `sgd_original`: items learn n eta times as fast as heads", "eta");
+  settings.add("average.weights", config.weights,
+               "`data`: by interactions, whose number is then uploaded");
+  declare_norm_cap(settings, config.limits);
+  declare_size_cap(settings, config.limits);
+  declare_settings(settings, config.upload);
 }
 
 class PFedRecTraining : public client::Training {

@@ -13,8 +13,8 @@ using message::Message;
 struct PopularityConfig {
   UploadLimits limits;
 };
-void read_settings(ConfigTable& table, PopularityConfig& config) {
-  read_size_cap(table, config.limits);
+void declare_settings(Settings& settings, PopularityConfig& config) {
+  declare_size_cap(settings, config.limits);
 }
 
 class Counting : public client::Training {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/low_rank.hpp"
 
 namespace fedhur::methods {
@@ -54,12 +55,6 @@ double read_count(const NamedArrays& upload, const std::string& name) {
     throw ProtocolError(fmt::format("'{}' is {}, expected a count", name, count));
   }
   return count;
-}
-
-void read_cap(ConfigTable& table, const std::string& key, double& cap) {
-  ConfigSection upload(table, "upload");
-  upload.read(key, cap);
-  upload.require(cap == 0 || (cap >= 1 && std::isfinite(cap)), key, "a number of 1 or more, or 0");
 }
 }  // namespace
 
@@ -120,11 +115,16 @@ Shared<Matrix> read_item_embeddings(const NamedArrays& arrays, Index num_items, 
   return std::make_shared<const Matrix>(linalg::expand(factors.coordinates, factors.directions));
 }
 
-void read_norm_cap(ConfigTable& table, UploadLimits& limits) {
-  read_cap(table, "norm_cap", limits.norm_cap);
+void declare_norm_cap(Settings& settings, UploadLimits& limits) {
+  settings.add("upload.norm_cap", limits.norm_cap, {.least = 1, .has_zero = true},
+               "a table is scaled down to this times the median norm of the round's participants; "
+               "0: any norm. On MovieLens 100K no honest table has more than 2.6 times the median "
+               "([when clients lie](methods.md#when-clients-are-missing-or-lie))");
 }
-void read_size_cap(ConfigTable& table, UploadLimits& limits) {
-  read_cap(table, "size_cap", limits.size_cap);
+void declare_size_cap(Settings& settings, UploadLimits& limits) {
+  settings.add("upload.size_cap", limits.size_cap, {.least = 1, .has_zero = true},
+               "a number of interactions counts for at most this times the median; 0: any number. "
+               "With one user per client and a long tail of users the most active may reach it");
 }
 
 double largest_beside(std::span<const double> values, double cap) {

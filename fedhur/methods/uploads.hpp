@@ -51,13 +51,12 @@ void check_loss(const NamedArrays& upload);       // what put_loss() writes
 // ---- How much one client can count for, beside the others of its round. Honest ones are far below
 // both; with fewer than three there is no telling who is.
 struct UploadLimits {
-  double norm_cap = 10.0;  // a table's norm in median norms, above which it is scaled down; 0: any
-  // A claimed number of interactions in medians; more do not count; 0: any.
-  double size_cap = 100.0;
+  double norm_cap = 10.0;   // in median norms
+  double size_cap = 100.0;  // in median numbers of interactions
 };
-// Each method reads what it needs.
-void read_norm_cap(ConfigTable& table, UploadLimits& limits);
-void read_size_cap(ConfigTable& table, UploadLimits& limits);
+// Each method declares what it needs.
+void declare_norm_cap(Settings& settings, UploadLimits& limits);
+void declare_size_cap(Settings& settings, UploadLimits& limits);
 
 // Of the values above 0 the median (of an even number the lower one) times `cap`: what no value
 // should exceed. Infinite for fewer than three values, and for a cap of 0.

@@ -5,6 +5,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/random_matrix.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/kernels.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
 #include "fedhur/linalg/symmetric.hpp"
@@ -76,14 +77,15 @@ GlobalFilter eigen_pairs_from_sketch(const Matrix& Q, const Matrix& Y) {
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, GlobalFilterConfig& config) {
-  ConfigSection section(table, "global_filter");
-  section.read("rank", config.rank);
-  section.require(config.rank >= 0 && config.rank <= 16384, "rank", "a number from 0 to 16384");
-  section.read("passes", config.passes);
-  section.require(config.passes >= 1, "passes", "a number of 1 or more");
-  section.read("first_passes", config.first_passes);
-  section.require(config.first_passes >= 1, "first_passes", "a number of 1 or more");
+void declare_settings(Settings& settings, GlobalFilterConfig& config) {
+  settings.add(
+      "global_filter.rank", config.rank, between(0, 16384),
+      "eigenpairs of S_g that are kept; 0: as many as embeddings are wide. Download n r numbers",
+      "r");
+  settings.add("global_filter.passes", config.passes, at_least(1),
+               "subspace iterations a round, each 2 n d r multiplications per client");
+  settings.add("global_filter.first_passes", config.first_passes, at_least(1),
+               "the same in the first round, which starts from nothing");
 }
 
 Matrix GlobalFilter::factor() const { return basis * values.cwiseSqrt().cast<Real>().asDiagonal(); }

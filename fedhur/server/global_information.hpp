@@ -11,11 +11,11 @@ namespace fedhur::server {
 using Uploads = std::vector<Shared<Matrix>>;  // item embeddings, one table per client
 
 struct GlobalFilterConfig {
-  Index rank = 0;    // r, eigenpairs of S_g that are kept; 0 as many as the embeddings are wide
-  Index passes = 2;  // of subspace iteration a round; each costs 2 n d r per client
-  Index first_passes = 5;  // in the first round, which starts from nothing
+  Index rank = 0;  // r; 0: the width of the embeddings
+  Index passes = 2;
+  Index first_passes = 5;
 };
-void read_settings(ConfigTable& table, GlobalFilterConfig& config);
+void declare_settings(Settings& settings, GlobalFilterConfig& config);
 
 // The leading eigenpairs of S_g = mean_k E_k E_k^T.
 struct GlobalFilter {

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/kmeans.hpp"
 #include "fedhur/linalg/normalize.hpp"
 #include "fedhur/linalg/principal.hpp"
@@ -66,35 +67,37 @@ Groups cut_giants(const Matrix& rows, Groups groups, const ItemHierarchyConfig& 
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, ItemHierarchyConfig& config) {
-  ConfigSection section(table, "hierarchy");
-  std::vector<ConfigScalar> branching;
-  for (const Index count : config.branching) branching.emplace_back(std::int64_t{count});
-  if (config.ends_with_items) branching.emplace_back(std::string("items"));
-  section.read("branching", branching);
-  constexpr const char* kExpected =
+void declare_settings(Settings& settings, ItemHierarchyConfig& config) {
+  std::vector<ConfigScalar> branching(config.branching.begin(), config.branching.end());
+  if (config.ends_with_items) branching.emplace_back("items");
+  const auto is_allowed = [](std::span<const ConfigScalar> entries) {
+    return !entries.empty() && entries.size() <= 16 &&
+           std::ranges::all_of(entries, [&](const ConfigScalar& entry) {
+             const auto* count = std::get_if<std::int64_t>(&entry);
+             return count != nullptr ? *count >= 1 && *count <= 65536
+                                     : &entry == &entries.back() && entry == ConfigScalar("items");
+           });
+  };
+  settings.add_list(
+      "hierarchy.branching", branching,
       "a list of numbers from 1 to 65536, such as [8, 4, \"items\"], in which only the last may be "
-      "\"items\"";
+      "\"items\"",
+      is_allowed,
+      "groups that each group is divided into, level by level; L is the length of the list", "M_l");
+  config.ends_with_items = std::holds_alternative<std::string>(branching.back());
+  if (config.ends_with_items) branching.pop_back();
   config.branching.clear();
-  config.ends_with_items = false;
-  section.require(!branching.empty() && branching.size() <= 16, "branching", kExpected);
-  for (const ConfigScalar& entry : branching) {
-    section.require(!config.ends_with_items, "branching", kExpected);
-    if (const auto* count = std::get_if<std::int64_t>(&entry)) {
-      section.require(*count >= 1 && *count <= 65536, "branching", kExpected);
-      config.branching.push_back(*count);
-    } else {
-      const auto* word = std::get_if<std::string>(&entry);
-      section.require(word != nullptr && *word == "items", "branching", kExpected);
-      config.ends_with_items = true;
-    }
+  for (const ConfigScalar& count : branching) {
+    config.branching.push_back(std::get<std::int64_t>(count));
   }
-  section.read("leaf_items", config.leaf_items);
-  section.require(config.leaf_items >= 0, "leaf_items", "a number of 0 or more");
-  section.read("largest_group", config.largest_group);
-  section.require(config.largest_group >= 0, "largest_group", "a number of 0 or more");
-  section.read("max_steps", config.max_steps);
-  section.require(config.max_steps >= 1, "max_steps", "a number of 1 or more");
+  settings.add("hierarchy.leaf_items", config.leaf_items, at_least(0),
+               "branching grows with the catalogue until the last groups are about this small; 0: "
+               "never. The download of R_k is about n (leaf_items + 1)/2 numbers");
+  settings.add(
+      "hierarchy.largest_group", config.largest_group, at_least(0),
+      "a last group with more items is cut in halves until none has more than `leaf_items`; 0: "
+      "never. For data whose rare items all look alike, such as MovieLens 1M");
+  settings.add("hierarchy.max_steps", config.max_steps, at_least(1), "of k-means");
 }
 
 std::vector<Index> adapt_branching(const ItemHierarchyConfig& config, Index num_items) {

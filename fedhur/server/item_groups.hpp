@@ -9,16 +9,13 @@
 
 namespace fedhur::server {
 struct ItemHierarchyConfig {
-  // Groups that each group of the level above is divided into; L is the number of entries, and one
-  // more for the items.
-  std::vector<Index> branching = {8, 4};
-  bool ends_with_items = true;  // whether the last level's members are the single items
-  // On large catalogues branching grows until the last groups are this small; 0: never.
+  std::vector<Index> branching = {8, 4};  // M_l
+  bool ends_with_items = true;            // whether the last level's members are the single items
   Index leaf_items = 53;
-  Index largest_group = 0;  // last groups with more items are cut; 0: none is
-  Index max_steps = 25;     // of k-means
+  Index largest_group = 0;
+  Index max_steps = 25;
 };
-void read_settings(ConfigTable& table, ItemHierarchyConfig& config);
+void declare_settings(Settings& settings, ItemHierarchyConfig& config);
 
 // The configured branching, or all of it enlarged by one factor where the groups of the last level
 // would hold more than leaf_items items on average. 0 leaves it as configured.

@@ -1,9 +1,9 @@
 #include "fedhur/server/retrieval.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/normalize.hpp"
 
 namespace fedhur::server {
@@ -87,20 +87,22 @@ void gather_training_rows(Retrieval& retrieval, const DirectScores& direct,
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, RetrievalConfig& config) {
-  ConfigSection relation(table, "relation");
-  relation.read("kind", config.relation);
-  relation.read("principal_directions", config.principal_directions);
-  relation.require(config.principal_directions >= 1, "principal_directions",
-                   "a number of 1 or more");
-  relation.read("candidate", config.candidate);
-  relation.require(config.candidate >= 0, "candidate", "the number of a client, from 0");
-  ConfigSection retrieval(table, "retrieval");
-  retrieval.read("temperature", config.temperature);
-  retrieval.require(config.temperature > 0 && std::isfinite(config.temperature), "temperature",
-                    "a number above 0");
-  retrieval.read("clip", config.clip);
-  retrieval.require(config.clip > 0, "clip", "a number above 0");
+void declare_settings(Settings& settings, RetrievalConfig& config) {
+  settings.add("relation.kind", config.relation,
+               "who can help a target: `none` (FedCIA), `own` (a control: the target alone), "
+               "`candidate` (a control: the client `relation.candidate` alone, for all targets), "
+               "`similarity` (who is like it), `complementarity` (who is unlike it), `both` (the "
+               "sum of the two, standardised), `utility` (who answers its query)");
+  settings.add("relation.principal_directions", config.principal_directions, at_least(1),
+               "of `complementarity`", "kappa");
+  settings.add("relation.candidate", config.candidate, at_least(0),
+               "the client of `relation.kind = candidate`, by its number");
+  settings.add("retrieval.temperature", config.temperature, above(0),
+               "of the softmax; towards 0 only the best candidate counts", "tau");
+  settings.add(
+      "retrieval.clip", config.clip, above(0),
+      "no weight exceeds e^(c/tau) / (e^(c/tau) + (K-1) e^(-c/tau)), whatever a client uploads",
+      "c");
 }
 
 Matrix build_scorer_features(const DirectScores& direct, const Eigen::VectorXd& candidate_scales,

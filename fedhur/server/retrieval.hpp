@@ -16,12 +16,12 @@ enum class Relation : std::uint8_t {
 
 struct RetrievalConfig {
   Relation relation = Relation::utility;
-  Index principal_directions = 4;  // kappa; of complementarity
-  Index candidate = 0;             // the one of Relation::candidate, by its place among all
-  double temperature = 1.0;        // tau; towards 0 only the best candidate counts
-  double clip = 3.0;               // c; bounds what one client can take of another's weight
+  Index principal_directions = 4;  // kappa
+  Index candidate = 0;
+  double temperature = 1.0;  // tau
+  double clip = 3.0;         // c
 };
-void read_settings(ConfigTable& table, RetrievalConfig& config);
+void declare_settings(Settings& settings, RetrievalConfig& config);
 
 struct Retrieval {                       // of one scope; rows are targets, columns candidates
   MatrixOf<double> direct_scores;        // s

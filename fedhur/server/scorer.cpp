@@ -1,9 +1,9 @@
 #include "fedhur/server/scorer.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::server {
 namespace {
@@ -14,37 +14,38 @@ void step(linalg::Adam& optimizer, Matrix& parameters, const Matrix& gradient, R
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, ScorerConfig& config) {
-  ConfigSection section(table, "scorer");
+void declare_settings(Settings& settings, ScorerConfig& config) {
+  const std::array<std::pair<std::string, bool*>, 3> known = {
+      {{"strengths", &config.uses_strengths},
+       {"scale", &config.uses_scale},
+       {"total", &config.uses_total}}};
   std::vector<ConfigScalar> inputs;
-  if (config.uses_strengths) inputs.emplace_back(std::string("strengths"));
-  if (config.uses_scale) inputs.emplace_back(std::string("scale"));
-  if (config.uses_total) inputs.emplace_back(std::string("total"));
-  section.read("inputs", inputs);
-  config.uses_strengths = config.uses_scale = config.uses_total = false;
-  constexpr const char* kExpected = "a list of some of \"strengths\", \"scale\" and \"total\"";
-  section.require(!inputs.empty(), "inputs", kExpected);
-  for (const ConfigScalar& input : inputs) {
-    const auto* word = std::get_if<std::string>(&input);
-    section.require(word != nullptr, "inputs", kExpected);
-    bool& flag = *word == "strengths" ? config.uses_strengths
-                 : *word == "scale"   ? config.uses_scale
-                                      : config.uses_total;
-    section.require(!flag && (*word == "strengths" || *word == "scale" || *word == "total"),
-                    "inputs", kExpected);
-    flag = true;
+  for (const auto& [name, is_used] : known) {
+    if (*is_used) inputs.emplace_back(name);
   }
-  section.read("hidden", config.hidden);
-  section.require(config.hidden >= 1 && config.hidden <= 4096, "hidden", "a number from 1 to 4096");
-  section.read("learning_rate", config.learning_rate);
-  section.require(config.learning_rate > 0, "learning_rate", "a number above 0");
-  section.read("passes", config.passes);
-  section.require(config.passes >= 0, "passes", "a number of 0 or more");
-  section.read("training_rows", config.training_rows);
-  section.require(config.training_rows >= 1, "training_rows", "a number of 1 or more");
-  section.read("refinement_weight", config.refinement_weight);
-  section.require(std::isfinite(config.refinement_weight) && config.refinement_weight >= 0,
-                  "refinement_weight", "a number of 0 or more");
+  const auto is_allowed = [&](std::span<const ConfigScalar> names) {
+    return !names.empty() && std::ranges::all_of(names, [&](const ConfigScalar& name) {
+      const auto is_it = [&](const auto& input) { return name == ConfigScalar(input.first); };
+      return std::ranges::count(names, name) == 1 && std::ranges::any_of(known, is_it);
+    });
+  };
+  settings.add_list("scorer.inputs", inputs,
+                    "a list of some of \"strengths\", \"scale\" and \"total\"", is_allowed,
+                    "what the scorer sees of a pair: `strengths` rho, `scale` nu, `total` sqrt s",
+                    "x");
+  for (const auto& [name, is_used] : known) {
+    *is_used = std::ranges::count(inputs, ConfigScalar(name)) > 0;
+  }
+  settings.add("scorer.hidden", config.hidden, between(1, 4096), "width of the only hidden layer");
+  settings.add("scorer.learning_rate", config.learning_rate, above(0), "of its Adam");
+  settings.add("scorer.passes", config.passes, at_least(0), "steps of its Adam a round");
+  settings.add("scorer.training_rows", config.training_rows, at_least(1),
+               "pairs of clients that a round's training sees, at most");
+  settings.add(
+      "scorer.refinement_weight", config.refinement_weight, at_least(0),
+      "0: direct scores alone. Above 0 the scorer is trained every round and used the round after; "
+      "scores then cost t times more ([decision 6](decisions/0006-scorer-off-by-default.md))",
+      "lambda");
 }
 
 Scorer::Scorer(Index num_features, const ScorerConfig& config, const Rng& rng)

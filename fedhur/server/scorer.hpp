@@ -12,18 +12,18 @@ struct ScorerConfig {
   bool uses_strengths = true;  // rho: t inputs, one per query direction
   bool uses_scale = true;      // nu
   bool uses_total = true;      // sqrt(s)
-  Index hidden = 32;           // width of the only hidden layer
+  Index hidden = 32;
   Real learning_rate = 0.01F;
-  Index passes = 5;               // steps of Adam a round
-  Index training_rows = 16384;    // pairs of clients that a round's training sees, at most
-  Real refinement_weight = 0.0F;  // lambda; 0 leaves the direct scores alone, at a t-th of the cost
+  Index passes = 5;
+  Index training_rows = 16384;
+  Real refinement_weight = 0.0F;  // lambda
 
   [[nodiscard]] bool is_used() const { return refinement_weight != 0.0F; }
   [[nodiscard]] Index num_features(Index directions) const {
     return (uses_strengths ? directions : 0) + (uses_scale ? 1 : 0) + (uses_total ? 1 : 0);
   }
 };
-void read_settings(ConfigTable& table, ScorerConfig& config);
+void declare_settings(Settings& settings, ScorerConfig& config);
 
 class Scorer {  // features -> hidden -> ReLU -> 1
  public:

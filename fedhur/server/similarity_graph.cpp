@@ -1,10 +1,10 @@
 #include "fedhur/server/similarity_graph.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/settings.hpp"
 
 namespace fedhur::server {
 namespace {
@@ -69,15 +69,16 @@ std::vector<Index> above(const Eigen::RowVectorXd& row, double threshold) {
 }
 }  // namespace
 
-void read_settings(ConfigTable& table, SimilarityGraphConfig& config) {
-  ConfigSection section(table, "graph");
-  section.read("kind", config.kind);
-  section.read("threshold", config.threshold);
-  section.require(std::isfinite(config.threshold), "threshold", "a finite number");
-  section.read("neighbors", config.neighbors);
-  section.require(config.neighbors >= 0, "neighbors", "a number of 0 or more");
-  section.read("layers", config.layers);
-  section.require(config.layers >= 1 && config.layers <= 100, "layers", "a number from 1 to 100");
+void declare_settings(Settings& settings, SimilarityGraphConfig& config) {
+  settings.add("graph.kind", config.kind,
+               "of two tables: `similarity` is their cosine s, `distance_reference` 1 - s, as in "
+               "the published program, which joins those who are least alike");
+  settings.add("graph.threshold", config.threshold, Range{},
+               "times the mean; above it (not at it) clients are neighbours", "gamma");
+  settings.add("graph.neighbors", config.neighbors, at_least(0),
+               "above 0: so many most related clients instead, itself among them");
+  settings.add("graph.layers", config.layers, between(1, 100),
+               "how often tables are averaged over neighbours", "l");
 }
 
 MatrixOf<double> cosine_similarities(const Uploads& uploads, const Executor& executor) {

@@ -12,11 +12,11 @@ enum class GraphKind : std::uint8_t {
 
 struct SimilarityGraphConfig {
   GraphKind kind = GraphKind::similarity;
-  double threshold = 1.0;  // gamma: neighbours are related by more than this times the mean
-  Index neighbors = 0;     // above 0: the so many most related instead, whatever the threshold
-  Index layers = 1;        // l, how often tables are averaged over neighbours
+  double threshold = 1.0;  // gamma
+  Index neighbors = 0;
+  Index layers = 1;  // l
 };
-void read_settings(ConfigTable& table, SimilarityGraphConfig& config);
+void declare_settings(Settings& settings, SimilarityGraphConfig& config);
 
 // s_kj, in double: tables of one start are so alike that floats would decide by their rounding. A
 // table of zeros is like none but itself.

@@ -82,7 +82,7 @@ std::optional<std::array<Scores, 3>> changes_by_candidate(
     ConfigTable own = table;
     experiment::add_assignment(own, "relation.kind=candidate");
     experiment::add_assignment(own, fmt::format("relation.candidate={}", candidate));
-    replace_server(simulation, experiment::read_experiment_config(own), nullptr);
+    replace_server(simulation, experiment::resolve(own).config, nullptr);
     restore(state, simulation);
     play(simulation, round);
     const Qualities after = judge_clients(simulation);

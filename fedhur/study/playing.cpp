@@ -7,8 +7,7 @@ Simulation simulate(ConfigTable table, const std::vector<std::string>& assignmen
   for (const std::string& assignment : assignments) {
     experiment::add_assignment(table, assignment);
   }
-  experiment::ExperimentConfig config = experiment::read_experiment_config(table);
-  return experiment::make_simulation(table, std::move(config), std::nullopt);
+  return experiment::make_simulation(experiment::resolve(table).config);
 }
 
 void replace_server(Simulation& simulation, const experiment::ExperimentConfig& config,

@@ -15,15 +15,16 @@ namespace fedhur::study {
 namespace fs = std::filesystem;
 namespace {
 // A folder for these settings and no others, whichever table asks for them.
-fs::path folder_of(ConfigTable table, const DataSource& data, const std::string& method,
+fs::path folder_of(const ConfigTable& table, const DataSource& data, const std::string& method,
                    std::uint64_t seed) {
-  const auto config = experiment::read_experiment_config(table);
+  const auto [config, settings] = experiment::resolve(table);
   if (std::ranges::find(config.evaluation.cutoffs, 10) == config.evaluation.cutoffs.end()) {
     throw ConfigError("evaluate.k lacks 10: the paper's tables are about metrics at 10");
   }
   std::string text;
-  for (const auto& [key, value] : table.resolved()) {
-    if (key != "seed" && key != "threads") text += key + "=" + to_toml(value) + "\n";
+  for (const Setting& setting : settings) {
+    if (setting.key == "seed" || setting.key == "threads") continue;
+    text += setting.key + "=" + to_toml(setting.value) + "\n";
   }
   return fs::path(data.name) /
          fmt::format("{}-{}", method, sha256_hex(std::as_bytes(std::span(text))).substr(0, 8)) /

@@ -20,13 +20,12 @@ bool is_in(const ConfigValue& value, const Dimension& dimension) {
 }
 
 // The point at which the settings are already, if it is in the space.
-std::optional<Point> own_point(const SearchSpace& space, ConfigTable settings) {
-  (void)experiment::read_experiment_config(settings);
+std::optional<Point> own_point(const SearchSpace& space, const ConfigTable& table) {
+  const auto settings = experiment::resolve(table).settings;
   Point point;
   for (const Dimension& dimension : space) {
-    for (const ConfigTable::Entry& entry : settings.resolved()) {
-      if (entry.key == dimension.key && is_in(entry.value, dimension)) point.push_back(entry.value);
-    }
+    const ConfigValue* value = find_value(settings, dimension.key);
+    if (value != nullptr && is_in(*value, dimension)) point.push_back(*value);
   }
   return point.size() == space.size() ? std::optional(point) : std::nullopt;
 }

@@ -48,10 +48,11 @@ TunePlan plan_tuning(const TuneConfig& config, ConfigTable settings, SearchSpace
   plan.space = resolve_space(std::move(space), settings);
   plan.grid_size = grid_size(plan.space);
   check_grid(plan);
-  experiment::ExperimentConfig experiment = experiment::read_experiment_config(settings);
-  experiment::make_paths_absolute(settings, experiment.data);
+  settings = experiment::with_absolute_paths(std::move(settings));
+  const experiment::ExperimentConfig experiment = experiment::resolve(settings).config;
   const experiment::PreparedData prepared =
-      experiment::prepare_data(experiment.data, experiment.seed, settings);
+      experiment::prepare_data(experiment.data, experiment.seed);
+  for (const auto& [key, value] : prepared.decided) settings.set(key, value, "the data file");
   check_validation(prepared.parts);
   plan.method = experiment.method;
   plan.criterion = experiment.evaluation.criterion;
@@ -79,9 +80,8 @@ std::string describe_search(const TunePlan& plan) {
   }
   text += fmt::format("data_sha256 = \"{}\"\n\n{}\n[settings]\n", plan.data_sha256,
                       space_to_toml(plan.space));
-  ConfigTable table = plan.settings;
-  (void)experiment::read_experiment_config(table);
-  for (const ConfigTable::Entry& entry : table.resolved()) {
+  const experiment::ResolvedConfig common = experiment::resolve(plan.settings);
+  for (const Setting& entry : common.settings) {
     if (entry.key == "seed" || !experiment::changes_results(entry.key)) continue;
     text += fmt::format("\"{}\" = {}\n", entry.key, to_toml(entry.value));
   }
@@ -89,9 +89,8 @@ std::string describe_search(const TunePlan& plan) {
 }
 
 std::string config_at(const TunePlan& plan, const Point& point) {
-  ConfigTable table = settings_at(plan.settings, plan.space, point);
-  (void)experiment::read_experiment_config(table);
-  return experiment::to_toml(table);
+  return experiment::to_toml(
+      experiment::resolve(settings_at(plan.settings, plan.space, point)).settings);
 }
 
 std::string tuned_at(const TunePlan& plan, const Point& point) {

@@ -98,11 +98,8 @@ ConfigValue resolve_value(const ConfigTable& settings, const Dimension& dimensio
                           const ConfigValue& value) {
   ConfigTable table = settings;
   table.set(dimension.key, value, dimension.origin);
-  (void)experiment::read_experiment_config(table);
-  for (const ConfigTable::Entry& entry : table.resolved()) {
-    if (entry.key == dimension.key) return entry.value;
-  }
-  throw std::logic_error("a setting that was read but is not resolved");
+  const auto resolved = experiment::resolve(table);
+  return *find_value(resolved.settings, dimension.key);
 }
 
 void check_key(const Dimension& dimension) {

@@ -33,7 +33,7 @@ TEST_F(ServerMistakes, AreNamedWithTheirFlag) {
   const Arguments good = items + Arguments{"--clients", "7"};
   expect_server_refused({"--insecure", "--clients", "7"}, 2, "--items is missing");
   expect_server_refused(items, 2, "--clients is missing");
-  expect_server_refused(items + Arguments{"--clients", "0"}, 2, "--clients): expected a number");
+  expect_server_refused(items + Arguments{"--clients", "0"}, 2, "--clients): expected a whole");
   expect_server_refused(items + Arguments{"--clients", "seven"}, 2, "--clients: expected a whole");
   expect_server_refused(good + Arguments{"--quorum", "8"}, 2, "--quorum): expected a number");
   expect_server_refused(good + Arguments{"--deadline", "0"}, 2, "--deadline): expected a number");

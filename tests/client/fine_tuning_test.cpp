@@ -187,9 +187,10 @@ TEST(FineTuning, RefusesSettingsOutOfRange) {
         "finetune.solver=newton"}) {
     ConfigTable table;
     experiment::add_assignment(table, assignment);
+    Settings settings(table);
     FineTuningConfig config;
     try {
-      read_settings(table, config);
+      declare_settings(settings, config);
       FAIL() << assignment;
     } catch (const ConfigError& error) {
       EXPECT_EQ(std::string(error.what()).find(assignment.substr(0, assignment.find('='))), 0U);

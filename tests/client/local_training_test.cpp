@@ -121,7 +121,8 @@ TEST(LocalTraining, RefusesSettingsOutOfRange) {
     ConfigTable table;
     experiment::add_assignment(table, assignment);
     LocalTrainingConfig config;
-    EXPECT_THROW(read_settings(table, config), ConfigError) << assignment;
+    Settings settings(table);
+    EXPECT_THROW(declare_settings(settings, config), ConfigError) << assignment;
   }
 }
 }  // namespace

@@ -190,9 +190,10 @@ TEST(PointwiseConfig, IsReadAndChecked) {
         "train.stop_tolerance=0.125"}) {
     experiment::add_assignment(table, assignment);
   }
+  Settings settings(table);
   PointwiseConfig config;
-  read_settings(table, config);
-  table.reject_unread();
+  declare_settings(settings, config);
+  settings.reject_unknown();
   EXPECT_EQ(config.embedding_dim, 5);
   EXPECT_EQ(config.negatives, 2);
   EXPECT_EQ(config.optimizer, Optimizer::sgd_original);
@@ -207,7 +208,8 @@ TEST(PointwiseConfig, IsReadAndChecked) {
     ConfigTable bad;
     experiment::add_assignment(bad, assignment);
     PointwiseConfig unused;
-    EXPECT_THROW(read_settings(bad, unused), ConfigError) << assignment;
+    Settings refused(bad);
+    EXPECT_THROW(declare_settings(refused, unused), ConfigError) << assignment;
   }
 }
 }  // namespace

@@ -112,7 +112,7 @@ TEST(Split, RefusesWhatTheDataOrTheSettingsDoNotAllow) {
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.kind = SplitKind::time}, Rng(1)); }),
             "split.kind = time: made up has no timestamps");
   EXPECT_EQ(message_of<ConfigError>([&] { (void)split(data, {.test_fraction = 1.0}, Rng(1)); }),
-            "split.test_fraction = 1: expected a number from 0 and below 1");
+            "split.test_fraction = 1.0: expected a number from 0, below 1");
   EXPECT_THROW((void)split(data, {.valid_fraction = -0.1}, Rng(1)), ConfigError);
   EXPECT_THROW((void)split(data, {.valid_fraction = NAN}, Rng(1)), ConfigError);
 }

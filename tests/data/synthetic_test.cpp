@@ -112,15 +112,17 @@ TEST(Synthetic, RefusesImpossibleSettings) {
   const auto refused = [](const SyntheticConfig& config) {
     return message_of<ConfigError>([&] { (void)make_synthetic(config, Rng(1)); });
   };
-  EXPECT_EQ(refused({.num_users = 0}), "synthetic.num_users = 0: expected 1 to 10000000");
-  EXPECT_EQ(refused({.num_items = -1}), "synthetic.num_items = -1: expected 1 to 10000000");
+  EXPECT_EQ(refused({.num_users = 0}),
+            "synthetic.num_users = 0: expected a whole number from 1 to 10000000");
+  EXPECT_EQ(refused({.num_items = -1}),
+            "synthetic.num_items = -1: expected a whole number from 1 to 10000000");
   EXPECT_EQ(refused({.num_groups = 801}),
             "synthetic.num_groups = 801: expected 1 to 800, the number of items");
   EXPECT_EQ(refused({.num_users = 2, .num_items = 20, .num_interactions = 41}),
             "synthetic.num_interactions = 41: expected 2 to 40, one row per user up to all pairs");
   EXPECT_EQ(refused({.popularity_exponent = -1.0}),
-            "synthetic.popularity_exponent = -1: expected 0 to 5");
-  EXPECT_EQ(refused({.affinity = 1.5}), "synthetic.affinity = 1.5: expected 0 to 1");
+            "synthetic.popularity_exponent = -1.0: expected a number from 0 to 5");
+  EXPECT_EQ(refused({.affinity = 1.5}), "synthetic.affinity = 1.5: expected a number from 0 to 1");
 }
 }  // namespace
 }  // namespace fedhur::data

@@ -16,13 +16,12 @@ constexpr const char* kTable = "item_embeddings";
 
 struct TrimmedMfConfig {
   client::LocalTrainingConfig training;
-  double trim = 0.1;  // share of the uploads that is left out at either end
+  double trim = 0.1;
 };
-void read_settings(ConfigTable& table, TrimmedMfConfig& config) {
-  read_settings(table, config.training);
-  ConfigSection robust(table, "robust");
-  robust.read("trim", config.trim);
-  robust.require(config.trim >= 0 && config.trim < 0.5, "trim", "a number from 0 to below 0.5");
+void declare_settings(Settings& settings, TrimmedMfConfig& config) {
+  declare_settings(settings, config.training);
+  settings.add("robust.trim", config.trim, from_below(0, 0.5),
+               "share of the uploads that is left out at either end");
 }
 
 class TrimmedMfClient : public client::Client {

@@ -55,8 +55,9 @@ Outcome run(const std::string& trim, bool has_liar, Index num_threads = 2) {
   }
   experiment::ExperimentConfig config;
   config.seed = 3;
-  config.configured_method = make_trimmed_mf().configure(table);
-  table.reject_unread();
+  Settings settings(table);
+  config.configured_method = make_trimmed_mf().configure(settings);
+  settings.reject_unknown();
   const Rng rng(config.seed);
   const auto dataset = data::make_synthetic(
       {.num_users = 120, .num_items = kNumItems, .num_interactions = 2400, .num_groups = 4}, rng);
@@ -104,7 +105,8 @@ TEST(TrimmedMf, NamesASettingThatIsNotAllowed) {
   for (const std::string value : {"-0.1", "0.5", "nan"}) {
     ConfigTable table;
     experiment::add_assignment(table, "robust.trim=" + value);
-    EXPECT_THROW((void)make_trimmed_mf().configure(table), ConfigError) << value;
+    Settings settings(table);
+    EXPECT_THROW((void)make_trimmed_mf().configure(settings), ConfigError) << value;
   }
 }
 

@@ -21,12 +21,11 @@ TEST(ExperimentConfig, ResolvesToAFileThatReadsBackTheSame) {
   ConfigTable table;
   add_assignment(table, "train.learning_rate=0.07");
   add_assignment(table, "evaluate.k=[5, 20]");
-  (void)read_experiment_config(table);
-  const std::string text = to_toml(table);
+  const std::string text = to_toml(resolve(table).settings);
   ConfigTable again;
   add_toml_text(again, text, "config.toml");
-  const ExperimentConfig config = read_experiment_config(again);
-  EXPECT_EQ(to_toml(again), text);
+  const auto [config, settings] = resolve(again);
+  EXPECT_EQ(to_toml(settings), text);
   EXPECT_EQ(config.evaluation.cutoffs, (std::vector<Index>{5, 20}));
   EXPECT_EQ(config.evaluation.criterion, "f1@5");
   EXPECT_THAT(text, HasSubstr("[train]\nlearning_rate = 0.07\n"));
@@ -36,7 +35,7 @@ TEST(ExperimentConfig, ResolvesToAFileThatReadsBackTheSame) {
 TEST(ExperimentConfig, SaysFileLineAndNearestKeyOfAMistake) {
   ConfigTable table;
   add_toml_text(table, "seed = 1\n[train]\nlerning_rate = 0.1\n", "my.toml");
-  const std::string message = config_error([&] { (void)read_experiment_config(table); });
+  const std::string message = config_error([&] { (void)resolve(table); });
   EXPECT_THAT(message, HasSubstr("my.toml:3"));
   EXPECT_THAT(message, HasSubstr("train.learning_rate"));
   ConfigTable broken;
@@ -49,7 +48,7 @@ TEST(ExperimentConfig, TakesUnquotedWordsAndPathsInAssignments) {
   add_assignment(table, "data.path=/some/where/u.data");
   add_assignment(table, "method=local");
   add_assignment(table, "seed=7");
-  const ExperimentConfig config = read_experiment_config(table);
+  const ExperimentConfig config = resolve(table).config;
   EXPECT_EQ(config.data.path, "/some/where/u.data");
   EXPECT_EQ(config.method, "local");
   EXPECT_EQ(config.seed, 7U);
@@ -61,18 +60,19 @@ TEST(ExperimentConfig, KnowsTheWireWhateverTheMethod) {
   for (const auto& method : methods::all_methods()) {
     ConfigTable table;
     add_assignment(table, "method=" + method.name);
-    EXPECT_EQ(read_experiment_config(table).wire.format.precision, message::Precision::float32);
-    EXPECT_THAT(to_toml(table), HasSubstr("[wire]\nprecision = \"float32\"\nrank = 0\n"));
+    const ResolvedConfig before = resolve(table);
+    EXPECT_EQ(before.config.wire.format.precision, message::Precision::float32);
+    EXPECT_THAT(to_toml(before.settings), HasSubstr("[wire]\nprecision = \"float32\"\nrank = 0\n"));
     add_assignment(table, "wire.precision=int8");
     add_assignment(table, "wire.rank=32");
-    const ExperimentConfig config = read_experiment_config(table);
+    const auto [config, settings] = resolve(table);
     EXPECT_EQ(config.wire.format.precision, message::Precision::int8) << method.name;
     EXPECT_EQ(config.wire.rank, 32) << method.name;
-    EXPECT_THAT(to_toml(table), HasSubstr("[wire]\nprecision = \"int8\"\nrank = 32\n"));
+    EXPECT_THAT(to_toml(settings), HasSubstr("[wire]\nprecision = \"int8\"\nrank = 32\n"));
   }
   ConfigTable wrong;
   add_assignment(wrong, "wire.precision=float61");
-  EXPECT_THAT(config_error([&] { (void)read_experiment_config(wrong); }), HasSubstr("float16"));
+  EXPECT_THAT(config_error([&] { (void)resolve(wrong); }), HasSubstr("float16"));
 }
 
 TEST(ExperimentConfig, RefusesSettingsOutOfRange) {
@@ -101,22 +101,22 @@ TEST(ExperimentConfig, RefusesSettingsOutOfRange) {
                                  "synthetic.path=1"}) {
     ConfigTable table;
     add_assignment(table, assignment);
-    EXPECT_THROW((void)read_experiment_config(table), ConfigError) << assignment;
+    EXPECT_THROW((void)resolve(table), ConfigError) << assignment;
   }
 }
 
 TEST(ExperimentConfig, LetsClientsDropOutOfSimulationsOnly) {
   ConfigTable table;
   add_assignment(table, "federation.dropout=0.25");
-  EXPECT_EQ(read_experiment_config(table).dropout, 0.25);
-  EXPECT_THAT(to_toml(table), HasSubstr("[federation]\ndropout = 0.25\n"));
+  EXPECT_EQ(resolve(table).config.dropout, 0.25);
+  EXPECT_THAT(to_toml(resolve(table).settings), HasSubstr("[federation]\ndropout = 0.25\n"));
   add_assignment(table, "federation.clients=3");
   add_assignment(table, "federation.items=items.tsv");
-  EXPECT_EQ(config_error([&] { (void)read_experiment_config(table); }),
+  EXPECT_EQ(config_error([&] { (void)resolve(table); }),
             "federation.dropout = 0.25 (from --set): expected 0 for a server: over a network "
             "clients are away by themselves");
   add_assignment(table, "federation.dropout=0");
-  EXPECT_EQ(read_experiment_config(table).dropout, 0);
+  EXPECT_EQ(resolve(table).config.dropout, 0);
 }
 }  // namespace
 }  // namespace fedhur::experiment

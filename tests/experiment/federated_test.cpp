@@ -38,14 +38,15 @@ struct Divided {
   ConfigTable site;
 };
 Divided divide(const ConfigTable& whole, const fs::path& items) {
-  ConfigTable resolved = whole;
-  const ExperimentConfig config = read_experiment_config(resolved);
-  write_file_atomically(items, data::to_text(data::catalogue_of(load_dataset(config.data))));
+  const ResolvedConfig resolved = resolve(whole);
+  write_file_atomically(items,
+                        data::to_text(data::catalogue_of(load_dataset(resolved.config.data))));
   Divided divided;
-  for (const auto& [key, value] : resolved.resolved()) {
+  for (const Setting& setting : resolved.settings) {
+    const std::string& key = setting.key;
     const bool is_data =
         key.starts_with("data.") || key.starts_with("synthetic.") || key.starts_with("clients.");
-    (is_data ? divided.site : divided.server).set(key, value, "the test");
+    (is_data ? divided.site : divided.server).set(key, setting.value, "the test");
   }
   divided.server.set("federation.clients", std::int64_t{kNumClients}, "the test");
   divided.server.set("federation.items", items.string(), "the test");
@@ -113,7 +114,8 @@ class Plugged {
 
 std::unique_ptr<ServerRun> start_server(const ConfigTable& table, const fs::path& folder) {
   return std::make_unique<ServerRun>(
-      table, RunFolder::is_run(folder) ? RunFolder::open(folder) : RunFolder::create(folder),
+      resolve(table),
+      RunFolder::is_run(folder) ? RunFolder::open(folder) : RunFolder::create(folder),
       transport::NetworkLog{}, TrainingHooks{});
 }
 

@@ -216,7 +216,7 @@ TEST_P(DumpedRound, OfFedHurFollowsTheEquations) {
                  "hierarchy.branching=[3, 2, \"items\"]", "model.embedding_dim=12",
                  "hierarchy.level_weights=[1.0, 0.5, 0.4]", "relation.decay=0.5",
                  "query.directions=5", std::string("scorer.refinement_weight=") + GetParam()});
-  (void)train(table, RunFolder::create(folder / "run"), {},
+  (void)train(resolve(table), RunFolder::create(folder / "run"), {},
               DumpConfig{.round = 2, .folder = folder / "dump"});
 
   const Dump dump(folder / "dump");
@@ -260,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(RefinementWeight, DumpedRound, testing::Values("0", "0.
 TEST(RoundDump, OfFedCiaFollowsTheEquations) {
   const TempFolder folder;
   ConfigTable table = settings("fedcia", {"global_filter.rank=60"});
-  (void)train(table, RunFolder::create(folder / "run"), {},
+  (void)train(resolve(table), RunFolder::create(folder / "run"), {},
               DumpConfig{.round = 1, .folder = folder / "dump"});
   const Dump dump(folder / "dump");
   const Dense S_g = mean_filter(dump.embeddings);
@@ -279,7 +279,7 @@ TEST(RoundDump, WorksForEveryRelationAndStructure) {
         "relation.structure=single", "hierarchy.coarse=parameters", "hierarchy.branching=[3, 2]"}) {
     SCOPED_TRACE(setting);
     ConfigTable table = settings("fedhur", {setting, "stop.max_rounds=1"});
-    (void)train(table, RunFolder::create(folder / ("run " + setting)), {},
+    (void)train(resolve(table), RunFolder::create(folder / ("run " + setting)), {},
                 DumpConfig{.round = 1, .folder = folder / setting});
     const Dump dump(folder / setting);
     EXPECT_EQ(dump.read("config").at("round"), 1);
@@ -295,7 +295,7 @@ TEST(RoundDump, ChangesNothingAboutTheRun) {
   const TempFolder folder;
   for (const char* method : {"fedcia", "fedhur"}) {
     ConfigTable table = tiny_settings(method);
-    (void)train(table, RunFolder::create(folder / method / "watched"), {},
+    (void)train(resolve(table), RunFolder::create(folder / method / "watched"), {},
                 DumpConfig{.round = 2, .folder = folder / method / "dump"});
     (void)tests::train_tiny(folder / method / "alone", tiny_settings(method));
     EXPECT_EQ(read_file(folder / method / "watched" / "model" / "model.bin"),
@@ -311,7 +311,7 @@ TEST(RoundDump, ThatNeverCameIsAWarning) {
   hooks.on_warning = [&](const std::string& text) { warnings.push_back(text); };
   hooks.on_round = [&](const auto&, const auto&) { ++rounds; };
   ConfigTable patient = settings("fedcia", {"stop.max_rounds=300", "stop.patience=1"});
-  (void)train(patient, RunFolder::create(folder / "early"), hooks,
+  (void)train(resolve(patient), RunFolder::create(folder / "early"), hooks,
               DumpConfig{.round = 300, .folder = folder / "dump"});
   ASSERT_LT(rounds, 300);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("round 300 was not dumped")));
@@ -319,7 +319,7 @@ TEST(RoundDump, ThatNeverCameIsAWarning) {
   warnings.clear();
   hooks.should_stop = [] { return true; };
   ConfigTable interrupted = tiny_settings("fedcia");
-  (void)train(interrupted, RunFolder::create(folder / "interrupted"), hooks,
+  (void)train(resolve(interrupted), RunFolder::create(folder / "interrupted"), hooks,
               DumpConfig{.round = 2, .folder = folder / "dump"});
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("stopped after round 1")));
 }

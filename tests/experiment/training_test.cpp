@@ -93,7 +93,7 @@ TEST_P(EveryMethod, EndsTheSameAfterAStopAndResumeAtEveryRound) {
                               .on_phase = {},
                               .on_round = [&](const auto&, const auto&) { ++rounds; },
                               .should_stop = [&] { return rounds == stop; }};
-    const TrainingOutcome interrupted = train(table, RunFolder::create(path), hooks);
+    const TrainingOutcome interrupted = train(resolve(table), RunFolder::create(path), hooks);
     EXPECT_TRUE(interrupted.was_interrupted);
     EXPECT_FALSE(fs::exists(path / "result.json"));
     std::vector<std::string> warnings;
@@ -180,7 +180,7 @@ TEST(Training, EndsTheSameHoweverOftenItIsKilled) {
     const Round every = trial % 2 == 0 ? 1 : 3;
     run_and_kill(std::chrono::microseconds(rng.below(longest)), [&] {
       ConfigTable table = settings(every);
-      (void)train(table, run, {});
+      (void)train(resolve(table), run, {});
     });
     if (!fs::exists(run.config())) continue;  // killed before there was anything to resume
     for (int kills = 0; kills < 4; ++kills) {
@@ -202,7 +202,7 @@ TEST(Training, RefusesToResumeADamagedCheckpoint) {
       .on_info = {}, .on_warning = {}, .on_phase = {}, .on_round = {}, .should_stop = [] {
         return true;
       }};
-  (void)train(table, RunFolder::create(folder / "run"), stop_at_once);
+  (void)train(resolve(table), RunFolder::create(folder / "run"), stop_at_once);
   const fs::path checkpoint = fs::directory_iterator(folder / "run" / "checkpoints")->path();
   std::vector<std::byte> bytes = read_file(checkpoint);
   bytes[bytes.size() / 2] ^= std::byte{1};
@@ -228,7 +228,7 @@ TEST(Training, RefusesToResumeOnOtherData) {
         "data.path=" + (folder / "data.csv").string(), std::string("model.embedding_dim=3")}) {
     add_assignment(settings, assignment);
   }
-  (void)train(settings, RunFolder::create(folder / "run"),
+  (void)train(resolve(settings), RunFolder::create(folder / "run"),
               {.on_info = {}, .on_warning = {}, .on_phase = {}, .on_round = {}, .should_stop = [] {
                  return true;
                }});

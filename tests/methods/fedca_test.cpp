@@ -75,8 +75,9 @@ class FixedUploads : public federation::Federation {
 ConfiguredMethod configure(const std::vector<std::string>& assignments) {
   ConfigTable table;
   for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
-  ConfiguredMethod method = find_method("fedca").configure(table);
-  table.reject_unread();
+  Settings settings(table);
+  ConfiguredMethod method = find_method("fedca").configure(settings);
+  settings.reject_unknown();
   return method;
 }
 

@@ -191,7 +191,8 @@ TEST(PersonalizedFilter, ThatIsMalformedIsRefused) {
 std::unique_ptr<client::Client> make_client(const std::string& method) {
   ConfigTable table;
   experiment::add_assignment(table, "model.embedding_dim=" + std::to_string(kDim));
-  return find_method(method).configure(table).make_client(
+  Settings settings(table);
+  return find_method(method).configure(settings).make_client(
       {.id = client_id(0),
        .train = tests::user_items({{0, 4, 9}, {2, 16}}),
        .num_items = kItems,

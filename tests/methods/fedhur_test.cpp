@@ -83,12 +83,13 @@ struct Round0 {
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
     const RoundWatcher watcher{.round = 0, .show = [&](const FedHurRound& now) { seen = now; }};
     const Executor executor(2);
+    Settings settings(table);
     const auto server =
-        find_method("fedhur").configure(table).make_server({.num_clients = num_clients,
-                                                            .num_items = num_items,
-                                                            .rng = Rng(1),
-                                                            .executor = &executor,
-                                                            .watcher = &watcher});
+        find_method("fedhur").configure(settings).make_server({.num_clients = num_clients,
+                                                               .num_items = num_items,
+                                                               .rng = Rng(1),
+                                                               .executor = &executor,
+                                                               .watcher = &watcher});
     notes = server->run_round(0, federation);
     guidance = read_guidance(federation.query, config, num_items);
     hierarchy = guidance.build_hierarchy();
@@ -244,7 +245,8 @@ TEST(FedHurServer, GoesOnIfNobodyAsks) {
     experiment::add_assignment(table, setting);
   }
   const Executor executor(1);
-  const auto server = find_method("fedhur").configure(table).make_server(
+  Settings settings(table);
+  const auto server = find_method("fedhur").configure(settings).make_server(
       {.num_clients = 3, .num_items = 14, .rng = Rng(1), .executor = &executor});
   (void)server->run_round(0, federation);
   for (const Message& finetune : federation.finetunes) EXPECT_TRUE(finetune.kind.empty());
@@ -291,7 +293,8 @@ TEST(FedHurServer, RefusesUploadsThatAreMalformed) {
     ConfigTable table;
     experiment::add_assignment(table, "model.embedding_dim=3");
     const Executor executor(1);
-    const auto server = find_method(method).configure(table).make_server(
+    Settings settings(table);
+    const auto server = find_method(method).configure(settings).make_server(
         {.num_clients = 3, .num_items = 7, .rng = Rng(1), .executor = &executor});
     const auto error_of = [&](const Matrix& upload) -> std::string {
       server::Uploads uploads = tests::related_uploads(3, 7, 3, 1);
@@ -316,7 +319,8 @@ TEST(FedHurServer, RefusesQueriesThatAreMalformed) {
   ConfigTable table;
   experiment::add_assignment(table, "model.embedding_dim=3");
   const Executor executor(1);
-  const auto server = find_method("fedhur").configure(table).make_server(
+  Settings settings(table);
+  const auto server = find_method("fedhur").configure(settings).make_server(
       {.num_clients = 3, .num_items = 7, .rng = Rng(1), .executor = &executor});
   FixedUploads too_narrow(tests::related_uploads(3, 7, 3, 1), 15);  // of 16 directions
   EXPECT_THROW((void)server->run_round(0, too_narrow), ProtocolError);
@@ -338,7 +342,8 @@ TEST(FedHurServer, BearsAnUploadAtTheBound) {
     ConfigTable table;
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
     const Executor executor(2);
-    const auto server = find_method("fedhur").configure(table).make_server(
+    Settings settings(table);
+    const auto server = find_method("fedhur").configure(settings).make_server(
         {.num_clients = 3, .num_items = kItems, .rng = Rng(1), .executor = &executor});
     server::Uploads uploads = tests::related_uploads(3, kItems, 16, 1);
     uploads[1] = std::make_shared<const Matrix>(Matrix::Constant(kItems, 16, kLargestUpload));

@@ -18,8 +18,9 @@ ConfiguredMethod fedncf(const std::vector<std::string>& assignments) {
     experiment::add_assignment(table, always);
   }
   for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
-  ConfiguredMethod method = find_method("fedncf").configure(table);
-  table.reject_unread();
+  Settings settings(table);
+  ConfiguredMethod method = find_method("fedncf").configure(settings);
+  settings.reject_unknown();
   return method;
 }
 

@@ -91,12 +91,9 @@ TEST(FedRap, TrainsWithTheStrengthThatItsScheduleHasInTheRound) {
   };
   EXPECT_EQ(mean_loss(both, 0), mean_loss(none, 0)) << "tanh is the default, and 0 in round 0";
   EXPECT_GT(std::abs(mean_loss(with(both, "fixed"), 0) - mean_loss(none, 0)), 1e-4);
-  for (const char* schedule : {"tanh", "sin", "frac", "square"}) {
+  for (const Schedule shape : {Schedule::tanh, Schedule::sin, Schedule::frac, Schedule::square}) {
+    const std::string schedule = name_of(shape);
     for (const Round round : {Round{1}, Round{7}}) {
-      Schedule shape{};
-      ConfigTable table;
-      experiment::add_assignment(table, std::string("shape=") + schedule);
-      table.read("shape", shape);
       const double strength = strength_in_round(shape, round);
       const Assignments scaled = {fmt::format("additive.apart={:.17f}", 0.5 * strength),
                                   fmt::format("additive.sparse={:.17f}", 0.25 * strength)};

@@ -16,8 +16,9 @@ ConfiguredMethod gpfedrec(const std::vector<std::string>& assignments) {
   ConfigTable table;
   experiment::add_assignment(table, "model.embedding_dim=2");
   for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
-  ConfiguredMethod method = find_method("gpfedrec").configure(table);
-  table.reject_unread();
+  Settings settings(table);
+  ConfiguredMethod method = find_method("gpfedrec").configure(settings);
+  settings.reject_unknown();
   return method;
 }
 

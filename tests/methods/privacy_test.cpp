@@ -31,7 +31,8 @@ data::ClientData private_data() {
 experiment::Member make_member(const std::string& method, const data::ClientData& data) {
   ConfigTable table;
   experiment::add_assignment(table, "model.embedding_dim=8");
-  auto half = find_method(method).configure(table).make_client(
+  Settings settings(table);
+  auto half = find_method(method).configure(settings).make_client(
       {.id = client_id(0), .train = data.train, .num_items = kNumItems, .rng = Rng(5)});
   return {std::move(half), data, {10}};
 }

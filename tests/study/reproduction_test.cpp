@@ -70,14 +70,14 @@ TEST(TunedSettings, AreWhatTheirMethodsTake) {
     ASSERT_NE(slash, std::string::npos) << name;
     const std::string method = name.substr(slash + 1, name.size() - slash - 1 - 5);
     ConfigTable table = tuned_settings(name.substr(0, slash), method);
-    EXPECT_EQ(experiment::read_experiment_config(table).method, method);
+    EXPECT_EQ(experiment::resolve(table).config.method, method);
   }
 }
 
 TEST(TunedSettings, AreDefaultsWhereNobodySearched) {
   EXPECT_FALSE(find_tuned("no such data", "fedmf"));
   ConfigTable table = tuned_settings("no such data", "fedmf");
-  EXPECT_EQ(experiment::read_experiment_config(table).method, "fedmf");
+  EXPECT_EQ(experiment::resolve(table).config.method, "fedmf");
 }
 
 TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
@@ -94,13 +94,13 @@ TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
 
 TEST(Cells, RunWithTheSettingsOfTheirRowBelowThoseOfAll) {
   const Row row = {"x", "fedhur", {"stop.max_rounds=9", "query.directions=4"}};
-  ConfigTable table = settings_of(row, {.name = "synthetic", .path = "synthetic"},
-                                  {"stop.max_rounds=2", "clients.count=7"}, 5);
-  const experiment::ExperimentConfig config = experiment::read_experiment_config(table);
+  const auto [config, settings] =
+      experiment::resolve(settings_of(row, {.name = "synthetic", .path = "synthetic"},
+                                      {"stop.max_rounds=2", "clients.count=7"}, 5));
   EXPECT_EQ(config.method, "fedhur");
   EXPECT_EQ(config.stop.max_rounds, 2);
   EXPECT_EQ(config.seed, 5U);
-  EXPECT_THAT(experiment::to_toml(table), HasSubstr("\ndirections = 4\n"));
+  EXPECT_THAT(experiment::to_toml(settings), HasSubstr("\ndirections = 4\n"));
 }
 
 TEST(Cells, AreRunOnceAndKept) {

@@ -10,9 +10,10 @@ namespace fedhur::tests {
     const std::vector<std::string>& assignments) {
   ConfigTable table;
   for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
+  Settings settings(table);
   methods::FedHurConfig config;
-  read_settings(table, config);
-  table.reject_unread();
+  declare_settings(settings, config);
+  settings.reject_unknown();
   return config;
 }
 

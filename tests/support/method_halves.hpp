@@ -18,8 +18,9 @@ inline methods::ConfiguredMethod configure(const std::string& method,
                                            const Assignments& assignments) {
   ConfigTable table;
   for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
-  auto configured = methods::find_method(method).configure(table);
-  table.reject_unread();
+  Settings settings(table);
+  auto configured = methods::find_method(method).configure(settings);
+  settings.reject_unknown();
   return configured;
 }
 

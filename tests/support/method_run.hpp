@@ -12,11 +12,11 @@ namespace fedhur::tests {
 class MethodRun {
  public:
   // All clients, or only some of them, who are what they would be among all.
-  explicit MethodRun(ConfigTable table, Index num_threads = 2, const std::vector<Index>& only = {})
-      : config(experiment::read_experiment_config(table)),
+  explicit MethodRun(const ConfigTable& table, Index num_threads = 2,
+                     const std::vector<Index>& only = {})
+      : config(experiment::resolve(table).config),
         executor((linalg::prepare_blas(num_threads), num_threads)) {
-    const experiment::PreparedData prepared =
-        experiment::prepare_data(config.data, config.seed, table);
+    const experiment::PreparedData prepared = experiment::prepare_data(config.data, config.seed);
     auto all = data::distribute(prepared.dataset, prepared.parts, prepared.user_clients);
     std::vector<data::ClientData> data;
     std::vector<ClientId> ids;

@@ -36,7 +36,8 @@ ConfigTable tiny_settings(const std::string& method) {
   return table;
 }
 
-experiment::TrainingOutcome train_tiny(const std::filesystem::path& folder, ConfigTable table) {
-  return experiment::train(table, experiment::RunFolder::create(folder), {});
+experiment::TrainingOutcome train_tiny(const std::filesystem::path& folder,
+                                       const ConfigTable& table) {
+  return experiment::train(experiment::resolve(table), experiment::RunFolder::create(folder), {});
 }
 }  // namespace fedhur::tests

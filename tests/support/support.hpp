@@ -19,5 +19,5 @@ namespace fedhur::tests {
 [[nodiscard]] ConfigTable tiny_settings(const std::string& method);
 // Trains in a new folder below `parent`.
 [[nodiscard]] experiment::TrainingOutcome train_tiny(const std::filesystem::path& folder,
-                                                     ConfigTable table);
+                                                     const ConfigTable& table);
 }  // namespace fedhur::tests
