@@ -178,11 +178,9 @@ std::set<std::string> keys_of(const std::string& method) {
 }
 
 tune::Search read_search(const std::string& text) {
-  std::vector<std::string> known;
-  for (const auto& [name, search] : EnumNames<tune::Search>::names) {
-    if (name == text) return search;
-    known.emplace_back(name);
-  }
+  if (const auto search = value_named<tune::Search>(text)) return *search;
+  const auto names = names_of(tune::Search{});
+  const std::vector<std::string> known(names.begin(), names.end());
   throw ConfigError(fmt::format("--search {}: expected one of {}{}", text, fmt::join(known, ", "),
                                 hint(text, known)));
 }

@@ -1,8 +1,10 @@
 // Settings as they were given, by dotted key. What may be given is declared in base/settings.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,17 +20,19 @@ using ConfigValue =
 // As TOML writes it: strings quoted, numbers with the fewest digits that read back exactly.
 [[nodiscard]] std::string to_toml(const ConfigValue& value);
 
-// Specialise beside an enum that is a setting: static constexpr std::array of {name, value} pairs
-// called `names`.
-template <class Enum>
-struct EnumNames;
-
+// An enum that is a setting has names_of(Enum) beside it: an array of its words, in the order of
+// the enumerators, which count from 0.
 template <class Enum>
 [[nodiscard]] std::string name_of(Enum value) {
-  for (const auto& [name, candidate] : EnumNames<Enum>::names) {
-    if (candidate == value) return std::string(name);
-  }
-  throw std::logic_error("an enumerator without a name");
+  return names_of(value).at(static_cast<std::size_t>(value));
+}
+// Nothing if it is none of the words.
+template <class Enum>
+[[nodiscard]] std::optional<Enum> value_named(std::string_view word) {
+  const auto names = names_of(Enum{});
+  const auto found = std::ranges::find(names, word);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
 }
 
 class ConfigTable {

@@ -69,13 +69,10 @@ class Settings {
   requires std::is_enum_v<Enum>
   void add(const std::string& key, Enum& value, const std::string& meaning,
            const std::string& letter = {}) {
-    std::vector<std::string> known;
-    for (const auto& [name, candidate] : EnumNames<Enum>::names) known.emplace_back(name);
+    const auto names = names_of(value);
     std::string word = name_of(value);
-    add_word(key, word, known, meaning, letter);
-    for (const auto& [name, candidate] : EnumNames<Enum>::names) {
-      if (word == name) value = candidate;
-    }
+    add_word(key, word, {names.begin(), names.end()}, meaning, letter);
+    value = *value_named<Enum>(word);
   }
   template <class Number>
   void add(const std::string& key, std::vector<Number>& list, const Range& each,

@@ -8,6 +8,7 @@ enum class FineTuneSolver : std::uint8_t {
   exact,     // the nearest of all minimisers, in one shot
   gradient,  // the published way: normalised gradient steps
 };
+constexpr auto names_of(FineTuneSolver) { return std::array{"exact", "gradient"}; }
 
 struct FineTuningConfig {
   FineTuneSolver solver = FineTuneSolver::exact;
@@ -31,10 +32,3 @@ void declare_settings(Settings& settings, FineTuningConfig& config);
 [[nodiscard]] Matrix finetune_by_gradient(Matrix item_embeddings, const linalg::ItemFilter& filter,
                                           const FineTuningConfig& config);
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::FineTuneSolver> {
-  using enum fedhur::client::FineTuneSolver;
-  static constexpr std::array<std::pair<std::string_view, client::FineTuneSolver>, 2> names = {
-      {{"exact", exact}, {"gradient", gradient}}};
-};

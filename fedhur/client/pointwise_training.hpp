@@ -15,8 +15,11 @@ enum class Optimizer : std::uint8_t {
   adam,
   sgd_original,  // plain gradient descent with the rates that the method was published with
 };
-enum class OptimizerState : std::uint8_t { reset, persistent };    // from round to round
+constexpr auto names_of(Optimizer) { return std::array{"adam", "sgd_original"}; }
+enum class OptimizerState : std::uint8_t { reset, persistent };  // from round to round
+constexpr auto names_of(OptimizerState) { return std::array{"reset", "persistent"}; }
 enum class PrivateInit : std::uint8_t { identical, independent };  // over users and clients
+constexpr auto names_of(PrivateInit) { return std::array{"identical", "independent"}; }
 
 struct PointwiseConfig {
   Index embedding_dim = 32;  // d
@@ -82,22 +85,3 @@ class PointwiseOptimizer {
   linalg::Adam adam_;
 };
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::Optimizer> {
-  using enum fedhur::client::Optimizer;
-  static constexpr std::array<std::pair<std::string_view, client::Optimizer>, 2> names = {
-      {{"adam", adam}, {"sgd_original", sgd_original}}};
-};
-template <>
-struct fedhur::EnumNames<fedhur::client::OptimizerState> {
-  using enum fedhur::client::OptimizerState;
-  static constexpr std::array<std::pair<std::string_view, client::OptimizerState>, 2> names = {
-      {{"reset", reset}, {"persistent", persistent}}};
-};
-template <>
-struct fedhur::EnumNames<fedhur::client::PrivateInit> {
-  using enum fedhur::client::PrivateInit;
-  static constexpr std::array<std::pair<std::string_view, client::PrivateInit>, 2> names = {
-      {{"identical", identical}, {"independent", independent}}};
-};

@@ -49,6 +49,7 @@ enum class Schedule : std::uint8_t {
   frac,    // from 1 towards 0
   square,  // 1 and 0 in turns of five rounds
 };
+constexpr auto names_of(Schedule) { return std::array{"tanh", "fixed", "sin", "frac", "square"}; }
 
 [[nodiscard]] inline double strength_in_round(Schedule schedule, Round round) {
   const auto t = static_cast<double>(round);
@@ -74,10 +75,3 @@ inline void require_finite_loss(const TrainingLoss& loss) {
   }
 }
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::Schedule> {
-  using enum fedhur::client::Schedule;
-  static constexpr std::array<std::pair<std::string_view, client::Schedule>, 5> names = {
-      {{"tanh", tanh}, {"fixed", fixed}, {"sin", sin}, {"frac", frac}, {"square", square}}};
-};

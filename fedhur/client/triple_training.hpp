@@ -9,6 +9,7 @@
 
 namespace fedhur::client {
 enum class Resample : std::uint8_t { once, round, epoch };
+constexpr auto names_of(Resample) { return std::array{"once", "round", "epoch"}; }
 
 inline void declare_resample(Settings& settings, Resample& resample) {
   settings.add("train.resample", resample,
@@ -30,10 +31,3 @@ using TripleStep = std::function<double(std::span<const model::Triple> batch, Re
 TrainingLoss train_on_triples(const TripleSchedule& schedule, const ClientContext& context,
                               Round round, const TripleStep& step);
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::Resample> {
-  using enum fedhur::client::Resample;
-  static constexpr std::array<std::pair<std::string_view, client::Resample>, 3> names = {
-      {{"once", once}, {"round", round}, {"epoch", epoch}}};
-};

@@ -11,6 +11,7 @@ enum class QueryForm : std::uint8_t {
   right,    // U = H - H F
   left,     // U = H - F H
 };
+constexpr auto names_of(QueryForm) { return std::array{"utility", "local", "right", "left"}; }
 
 struct QueryConfig {
   QueryForm form = QueryForm::utility;
@@ -31,10 +32,3 @@ void declare_settings(Settings& settings, QueryConfig& config);
                                    double spectral_norm, ConstMatrixRef projection,
                                    const QueryConfig& config);
 }  // namespace fedhur::client
-
-template <>
-struct fedhur::EnumNames<fedhur::client::QueryForm> {
-  using enum fedhur::client::QueryForm;
-  static constexpr std::array<std::pair<std::string_view, client::QueryForm>, 4> names = {
-      {{"utility", utility}, {"local", local}, {"right", right}, {"left", left}}};
-};

@@ -14,6 +14,9 @@ enum class PartitionKind : std::uint8_t {
   dirichlet,  // users are grouped by taste; each taste spreads over the clients unevenly
   user,       // one user per client
 };
+constexpr auto names_of(PartitionKind) {
+  return std::array{"given", "blocks", "random", "dirichlet", "user"};
+}
 
 struct PartitionConfig {
   PartitionKind kind = PartitionKind::blocks;
@@ -35,14 +38,3 @@ void declare_settings(Settings& settings, PartitionConfig& config);
 // may stay empty.
 [[nodiscard]] std::vector<Index> group_by_taste(const Dataset& dataset, Index num_groups, Rng rng);
 }  // namespace fedhur::data
-
-template <>
-struct fedhur::EnumNames<fedhur::data::PartitionKind> {
-  using enum fedhur::data::PartitionKind;
-  static constexpr std::array<std::pair<std::string_view, data::PartitionKind>, 5> names = {
-      {{"given", given},
-       {"blocks", blocks},
-       {"random", random},
-       {"dirichlet", dirichlet},
-       {"user", user}}};
-};

@@ -18,6 +18,11 @@ enum class Format : std::uint8_t {
   tsv,
   split,
 };
+constexpr auto names_of(Format) {
+  return std::array{"auto",   "movielens-100k", "movielens-1m", "book-crossing",
+                    "amazon", "recbole",        "csv",          "tsv",
+                    "split"};
+}
 
 struct LoadConfig {
   Format format = Format::automatic;
@@ -42,18 +47,3 @@ void declare_settings(Settings& settings, LoadConfig& config);
 [[nodiscard]] Format detect_format(const std::filesystem::path& name, std::string_view text,
                                    const LoadConfig& config);
 }  // namespace fedhur::data
-
-template <>
-struct fedhur::EnumNames<fedhur::data::Format> {
-  using enum fedhur::data::Format;
-  static constexpr std::array<std::pair<std::string_view, data::Format>, 9> names = {
-      {{"auto", automatic},
-       {"movielens-100k", movielens_100k},
-       {"movielens-1m", movielens_1m},
-       {"book-crossing", book_crossing},
-       {"amazon", amazon},
-       {"recbole", recbole},
-       {"csv", csv},
-       {"tsv", tsv},
-       {"split", split}}};
-};

@@ -14,6 +14,9 @@ enum class SplitKind : std::uint8_t {
   leave_one_out,  // per user the last row tests, the one before validates
   time,           // per user by time: the oldest train, the newest test
 };
+constexpr auto names_of(SplitKind) {
+  return std::array{"given", "random", "user", "leave-one-out", "time"};
+}
 
 struct SplitConfig {
   SplitKind kind = SplitKind::random;
@@ -30,14 +33,3 @@ void declare_settings(Settings& settings, SplitConfig& config);
 [[nodiscard]] std::vector<Part> split(const Dataset& dataset, const SplitConfig& config,
                                       const Rng& rng);
 }  // namespace fedhur::data
-
-template <>
-struct fedhur::EnumNames<fedhur::data::SplitKind> {
-  using enum fedhur::data::SplitKind;
-  static constexpr std::array<std::pair<std::string_view, data::SplitKind>, 5> names = {
-      {{"given", given},
-       {"random", random},
-       {"user", user},
-       {"leave-one-out", leave_one_out},
-       {"time", time}}};
-};

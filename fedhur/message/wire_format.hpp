@@ -14,15 +14,9 @@ enum class Precision : std::uint8_t {
   float16,  // IEEE halves: 11 significant bits, numbers below 6e-8 become zero
   int8,     // a byte per number and the largest magnitude of every 64 numbers of a row
 };
+constexpr auto names_of(Precision) { return std::array{"float32", "float16", "int8"}; }
 
 struct WireFormat {
   Precision precision = Precision::float32;
 };
 }  // namespace fedhur::message
-
-template <>
-struct fedhur::EnumNames<fedhur::message::Precision> {
-  using enum fedhur::message::Precision;
-  static constexpr std::array<std::pair<std::string_view, message::Precision>, 3> names = {
-      {{"float32", float32}, {"float16", float16}, {"int8", int8}}};
-};

@@ -11,6 +11,7 @@ enum class AverageWeights : std::uint8_t {
   uniform,
   data,  // by "num_interactions", which the clients then upload
 };
+constexpr auto names_of(AverageWeights) { return std::array{"uniform", "data"}; }
 
 struct AveragingConfig {
   Index embedding_dim = 0;
@@ -40,10 +41,3 @@ class AveragingServer : public federation::ServerMethod {
   Matrix item_embeddings_;
 };
 }  // namespace fedhur::methods
-
-template <>
-struct fedhur::EnumNames<fedhur::methods::AverageWeights> {
-  using enum fedhur::methods::AverageWeights;
-  static constexpr std::array<std::pair<std::string_view, methods::AverageWeights>, 2> names = {
-      {{"uniform", uniform}, {"data", data}}};
-};

@@ -10,6 +10,7 @@ enum class Structure : std::uint8_t {
   single,        // one scope whose members are all items
   hierarchical,  // item groups from coarse to fine
 };
+constexpr auto names_of(Structure) { return std::array{"single", "hierarchical"}; }
 
 struct FedHurConfig {
   FilterMethodConfig common;
@@ -32,10 +33,3 @@ struct FedHurConfig {
 };
 void declare_settings(Settings& settings, FedHurConfig& config);
 }  // namespace fedhur::methods
-
-template <>
-struct fedhur::EnumNames<fedhur::methods::Structure> {
-  using enum fedhur::methods::Structure;
-  static constexpr std::array<std::pair<std::string_view, methods::Structure>, 2> names = {
-      {{"single", single}, {"hierarchical", hierarchical}}};
-};

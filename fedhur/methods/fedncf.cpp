@@ -20,28 +20,12 @@ using model::NeuralParameters;
 using model::Triple;
 
 enum class Decay : std::uint8_t { none, adam_l2 };
+constexpr auto names_of(Decay) { return std::array{"none", "adam_l2"}; }
 enum class ItemRows : std::uint8_t {
   all,      // an item's row is averaged over all clients
   touched,  // over those that had it in a triple of this round
 };
-}  // namespace
-}  // namespace fedhur::methods
-
-template <>
-struct fedhur::EnumNames<fedhur::methods::Decay> {
-  using enum fedhur::methods::Decay;
-  static constexpr std::array<std::pair<std::string_view, methods::Decay>, 2> names = {
-      {{"none", none}, {"adam_l2", adam_l2}}};
-};
-template <>
-struct fedhur::EnumNames<fedhur::methods::ItemRows> {
-  using enum fedhur::methods::ItemRows;
-  static constexpr std::array<std::pair<std::string_view, methods::ItemRows>, 2> names = {
-      {{"all", all}, {"touched", touched}}};
-};
-
-namespace fedhur::methods {
-namespace {
+constexpr auto names_of(ItemRows) { return std::array{"all", "touched"}; }
 struct FedNcfConfig {
   client::PointwiseConfig training = {.embedding_dim = 32,
                                       .learning_rate = 0.1F,

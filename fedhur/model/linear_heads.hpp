@@ -13,6 +13,7 @@ enum class HeadOwner : std::uint8_t {
   user,
   client,  // one head for all its users, who are ranked the same list
 };
+constexpr auto names_of(HeadOwner) { return std::array{"user", "client"}; }
 
 // Heads are rows (w, b) with a column more than the item embeddings; a single row serves all users.
 [[nodiscard]] inline Index head_of(const Matrix& heads, Index user) {
@@ -49,10 +50,3 @@ double add_additive_gradients(const Matrix& heads, const Matrix& personal, const
                               linalg::RowGradient& personal_gradient,
                               linalg::RowGradient& shared_gradient);
 }  // namespace fedhur::model
-
-template <>
-struct fedhur::EnumNames<fedhur::model::HeadOwner> {
-  using enum fedhur::model::HeadOwner;
-  static constexpr std::array<std::pair<std::string_view, model::HeadOwner>, 2> names = {
-      {{"user", user}, {"client", client}}};
-};

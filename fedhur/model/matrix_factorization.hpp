@@ -24,6 +24,7 @@ enum class MfLoss : std::uint8_t {
   bce,          // logistic loss of both inner products
   bpr,          // logistic loss of their difference
 };
+constexpr auto names_of(MfLoss) { return std::array{"elementwise", "dot_mse", "bce", "bpr"}; }
 
 // The mean loss of a batch of B triples is data term + weight_decay/(2B) * sum of the squared norms
 // of the three rows of every triple. Returns B times it and adds its gradient (of the mean).
@@ -35,10 +36,3 @@ double add_batch_gradient(const Matrix& user_vectors, const Matrix& item_embeddi
                           std::span<const LabelledPair> batch, linalg::RowGradient& user_gradient,
                           linalg::RowGradient& item_gradient);
 }  // namespace fedhur::model
-
-template <>
-struct fedhur::EnumNames<fedhur::model::MfLoss> {
-  using enum fedhur::model::MfLoss;
-  static constexpr std::array<std::pair<std::string_view, model::MfLoss>, 4> names = {
-      {{"elementwise", elementwise}, {"dot_mse", dot_mse}, {"bce", bce}, {"bpr", bpr}}};
-};

@@ -16,6 +16,7 @@ enum class Favoured : std::uint8_t {  // chi, the sign with which closeness coun
   complementary,                      // -1: whose samples span another space
   alike,                              // +1: whose samples span the same one
 };
+constexpr auto names_of(Favoured) { return std::array{"complementary", "alike"}; }
 
 struct CompositeConfig {
   Real similarity_weight = 0.3F;  // beta
@@ -46,10 +47,3 @@ struct CompositeConfig {
                                              const MatrixOf<double>& weights,
                                              const Executor& executor);
 }  // namespace fedhur::server
-
-template <>
-struct fedhur::EnumNames<fedhur::server::Favoured> {
-  using enum fedhur::server::Favoured;
-  static constexpr std::array<std::pair<std::string_view, server::Favoured>, 2> names = {
-      {{"complementary", complementary}, {"alike", alike}}};
-};

@@ -25,6 +25,7 @@ enum class Coarse : std::uint8_t {
   filters,     // as all other levels do
   parameters,  // by mix_parameters()
 };
+constexpr auto names_of(Coarse) { return std::array{"filters", "parameters"}; }
 
 // Who gets a filter of its own. All participants of a round are candidates.
 struct Targets {
@@ -65,10 +66,3 @@ std::optional<double> train_scorer(Scorer& scorer, const std::vector<Retrieval>&
 // The mean over targets of the entropy of their weights, as a share of the largest possible one.
 [[nodiscard]] double relation_entropy(const MatrixOf<double>& aggregation_weights);
 }  // namespace fedhur::server
-
-template <>
-struct fedhur::EnumNames<fedhur::server::Coarse> {
-  using enum fedhur::server::Coarse;
-  static constexpr std::array<std::pair<std::string_view, server::Coarse>, 2> names = {
-      {{"filters", filters}, {"parameters", parameters}}};
-};

@@ -13,6 +13,9 @@ enum class Relation : std::uint8_t {
   both,             // the sum of the two, standardised
   utility,          // who answers its utility query
 };
+constexpr auto names_of(Relation) {
+  return std::array{"none", "own", "candidate", "similarity", "complementarity", "both", "utility"};
+}
 
 struct RetrievalConfig {
   Relation relation = Relation::utility;
@@ -61,16 +64,3 @@ struct ScopeView {
                                             const Scorer& scorer, const ScorerConfig& scorer_config,
                                             const std::vector<Index>& training_targets);
 }  // namespace fedhur::server
-
-template <>
-struct fedhur::EnumNames<fedhur::server::Relation> {
-  using enum fedhur::server::Relation;
-  static constexpr std::array<std::pair<std::string_view, server::Relation>, 7> names = {
-      {{"none", none},
-       {"own", own},
-       {"candidate", candidate},
-       {"similarity", similarity},
-       {"complementarity", complementarity},
-       {"both", both},
-       {"utility", utility}}};
-};

@@ -9,6 +9,7 @@ enum class GraphKind : std::uint8_t {
   similarity,          // s
   distance_reference,  // 1 - s, as published code has it: it joins those who are least alike
 };
+constexpr auto names_of(GraphKind) { return std::array{"similarity", "distance_reference"}; }
 
 struct SimilarityGraphConfig {
   GraphKind kind = GraphKind::similarity;
@@ -33,10 +34,3 @@ void declare_settings(Settings& settings, SimilarityGraphConfig& config);
                                              const MatrixOf<double>& weights, Index layers,
                                              const Executor& executor);
 }  // namespace fedhur::server
-
-template <>
-struct fedhur::EnumNames<fedhur::server::GraphKind> {
-  using enum fedhur::server::GraphKind;
-  static constexpr std::array<std::pair<std::string_view, server::GraphKind>, 2> names = {
-      {{"similarity", similarity}, {"distance_reference", distance_reference}}};
-};

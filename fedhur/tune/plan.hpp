@@ -24,6 +24,7 @@ struct Rung {
                                            Round max_rounds);
 
 enum class Search : std::uint8_t { grid, random, halving };
+constexpr auto names_of(Search) { return std::array{"grid", "random", "halving"}; }
 
 struct TuneConfig {
   Search search = Search::random;
@@ -60,10 +61,3 @@ struct TunePlan {
 // Of these only what was searched, as in configs/tuned/<data>/<method>.toml.
 [[nodiscard]] std::string tuned_at(const TunePlan& plan, const Point& point);
 }  // namespace fedhur::tune
-
-template <>
-struct fedhur::EnumNames<fedhur::tune::Search> {
-  using enum fedhur::tune::Search;
-  static constexpr std::array<std::pair<std::string_view, tune::Search>, 3> names = {
-      {{"grid", grid}, {"random", random}, {"halving", halving}}};
-};

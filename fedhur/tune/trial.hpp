@@ -23,6 +23,9 @@ struct TrialRun {
                                      Round num_rounds, std::uint64_t seed);
 
 enum class TrialState : std::uint8_t { waiting, dropped, finished, failed };
+constexpr auto names_of(TrialState) {
+  return std::array{"waiting", "dropped", "finished", "failed"};
+}
 struct Trial {
   std::size_t number = 0;  // from 1, in the order of the draw
   Point point;
@@ -47,10 +50,3 @@ struct Trial {
 [[nodiscard]] evaluate::Spread spread_over(const Trial& trial, report::Metrics TrialRun::*part,
                                            const std::string& metric);
 }  // namespace fedhur::tune
-
-template <>
-struct fedhur::EnumNames<fedhur::tune::TrialState> {
-  using enum fedhur::tune::TrialState;
-  static constexpr std::array<std::pair<std::string_view, tune::TrialState>, 4> names = {
-      {{"waiting", waiting}, {"dropped", dropped}, {"finished", finished}, {"failed", failed}}};
-};

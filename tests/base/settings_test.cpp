@@ -10,6 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 enum class Colour : std::uint8_t { red, blue };
+constexpr auto names_of(Colour) { return std::array{"red", "blue"}; }
 
 template <class Action>
 std::string message_of(Action action) {
@@ -20,15 +21,7 @@ std::string message_of(Action action) {
   }
   return "no error";
 }
-}  // namespace
 
-template <>
-struct EnumNames<Colour> {
-  static constexpr std::array<std::pair<std::string_view, Colour>, 2> names = {
-      {{"red", Colour::red}, {"blue", Colour::blue}}};
-};
-
-namespace {
 TEST(Settings, ReadWhatIsGivenAndKeepDefaults) {
   ConfigTable table;
   table.set("train.rate", 0.5, "a.toml:3");

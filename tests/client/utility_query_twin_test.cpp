@@ -35,7 +35,8 @@ Dense dense_query(const Dense& Z, const Dense& global, const Dense& P, const Que
 
 template <class Check>
 void for_all_forms(const Check& check) {
-  for (const auto& [name, form] : EnumNames<QueryForm>::names) {
+  for (const char* name : names_of(QueryForm{})) {
+    const QueryForm form = *value_named<QueryForm>(name);
     for (const bool is_spectral : {true, false}) {
       SCOPED_TRACE(fmt::format("{}, spectral {}", name, is_spectral));
       check(QueryConfig{.form = form, .directions = 3, .is_spectral = is_spectral});

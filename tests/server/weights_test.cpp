@@ -103,8 +103,8 @@ TEST(Weights, AreSettledForTheControlsAndUniformForNone) {
 
 TEST(Weights, OfASingleClientAreOne) {
   const Scene scene(1);
-  for (const auto& [name, relation] : EnumNames<Relation>::names) {
-    const Retrieval retrieval = scene.retrieve({.relation = relation});
+  for (const char* name : names_of(Relation{})) {
+    const Retrieval retrieval = scene.retrieve({.relation = *value_named<Relation>(name)});
     EXPECT_EQ(retrieval.aggregation_weights, Dense(Dense::Ones(1, 1))) << name;
   }
 }
