@@ -8,7 +8,7 @@
 
 namespace fedhur::tests {
 namespace {
-constexpr int kNumRounds = 40;
+constexpr int kNumRounds = 60;
 
 // Two sites, "a" and "b", and the simulation they are measured by.
 class InterruptedFederation : public FederationProcesses {
@@ -69,6 +69,7 @@ TEST_F(InterruptedFederation, AServerThatIsStoppedGoesOnWithTheSitesThatWait) {
 TEST_F(InterruptedFederation, ASiteThatIsStoppedHasAModelAndGoesOn) {
   start_all();
   ASSERT_TRUE(server_->wait_for_message(round_line(2)));
+  b_->send(SIGSTOP);  // so that the run cannot end
   a_->send(SIGTERM);
   const Finished stopped = a_->wait();
   EXPECT_EQ(stopped.exit_code, 130) << stopped.err;
@@ -76,6 +77,7 @@ TEST_F(InterruptedFederation, ASiteThatIsStoppedHasAModelAndGoesOn) {
                                  HasSubstr("the same command goes on")));
   EXPECT_FALSE(scores_of("a").empty());
   EXPECT_TRUE(server_->wait_for_message("disconnected"));
+  b_->send(SIGCONT);
 
   a_ = start_site("a", "0-3");
   expect_the_simulations_end();
