@@ -40,10 +40,26 @@ void declare_head(Settings& settings, model::HeadOwner& owner) {
 }
 
 namespace {
+// As dense layers begin: weights and bias alike.
+model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
+                              const ClientContext& context) {
+  model::LinearHeads model;
+  model.users = context.train.num_users();
+  const Real limit = 1 / std::sqrt(static_cast<Real>(config.embedding_dim));
+  model.heads = draw_private_rows(
+      config, context, Draw::layer_init, owner == model::HeadOwner::client ? 1 : model.users,
+      [&](Index rows, Rng rng) {
+        return uniform_matrix(rows, config.embedding_dim + 1, limit, rng);
+      });
+  model.item_embeddings =
+      std::make_shared<const Matrix>(Matrix::Zero(context.num_items, config.embedding_dim));
+  return model;
+}
+
 double mean_of(const TrainingLoss& loss) { return loss.sum / loss.num_samples; }
 
-// Whether the mean loss changed by less than this part. One of about zero, as losses that may be
-// negative can have it, says nothing.
+// Whether the mean loss changed by less than this part. Never if it is about zero, which losses
+// that may be negative can be.
 bool has_settled(double before, double after, double tolerance) {
   constexpr double kLeastMean = 1e-12;
   return std::abs(before) >= kLeastMean && std::abs(after - before) < tolerance * std::abs(before);
@@ -88,21 +104,6 @@ Matrix draw_private_rows(const PointwiseConfig& config, const ClientContext& con
   return draw(1, rng).replicate(num_rows, 1);
 }
 
-model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
-                              const ClientContext& context) {
-  model::LinearHeads model;
-  model.users = context.train.num_users();
-  const Real limit = 1 / std::sqrt(static_cast<Real>(config.embedding_dim));
-  model.heads = draw_private_rows(
-      config, context, Draw::layer_init, owner == model::HeadOwner::client ? 1 : model.users,
-      [&](Index rows, Rng rng) {
-        return uniform_matrix(rows, config.embedding_dim + 1, limit, rng);
-      });
-  model.item_embeddings =
-      std::make_shared<const Matrix>(Matrix::Zero(context.num_items, config.embedding_dim));
-  return model;
-}
-
 double add_anchor_gradient(const Matrix& table, const Matrix& anchor, Real strength,
                            linalg::RowGradient& gradient) {
   expects(table.rows() == anchor.rows() && table.cols() == anchor.cols(),
@@ -139,5 +140,21 @@ void PointwiseOptimizer::save(PrivateState& state, const std::string& name) cons
 
 void PointwiseOptimizer::restore(const PrivateState& state, const std::string& name) {
   if (lasts()) linalg::restore_adam(state, name, adam_);
+}
+
+Heads::Heads(const PointwiseConfig& config, model::HeadOwner owner, const ClientContext& context)
+    : model(draw_heads(config, owner, context)),
+      optimizer(config, model.heads.rows(), model.heads.cols()) {}
+
+PrivateState Heads::save() const {
+  PrivateState state("linear_heads");
+  state.set("heads", model.heads);
+  optimizer.save(state, "head");
+  return state;
+}
+
+void Heads::restore(const PrivateState& state) {
+  model.heads = state.matrix("heads");
+  optimizer.restore(state, "head");
 }
 }  // namespace fedhur::client

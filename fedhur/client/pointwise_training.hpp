@@ -56,10 +56,6 @@ TrainingLoss train_pointwise(const PointwiseConfig& config, const ClientContext&
                                        const std::function<Matrix(Index, Rng)>& draw);
 
 void declare_head(Settings& settings, model::HeadOwner& owner);
-// Heads as dense layers begin, weights and bias alike; the item embeddings are zeros.
-[[nodiscard]] model::LinearHeads draw_heads(const PointwiseConfig& config, model::HeadOwner owner,
-                                            const ClientContext& context);
-
 // A pull towards a table that the server made: strength * mean of (table - anchor)^2 over all
 // entries. Returns it and adds its gradient, which reaches every row.
 double add_anchor_gradient(const Matrix& table, const Matrix& anchor, Real strength,
@@ -83,5 +79,20 @@ class PointwiseOptimizer {
   OptimizerState state_;
   Real weight_decay_;
   linalg::Adam adam_;
+};
+
+// Heads of a client's users, and their optimiser. The item embeddings are the method's: zeros at
+// first.
+struct Heads {
+  Heads(const PointwiseConfig& config, model::HeadOwner owner, const ClientContext& context);
+  [[nodiscard]] linalg::RowGradient make_gradient() const {
+    return {model.heads.rows(), model.heads.cols()};
+  }
+  // Without the item embeddings.
+  [[nodiscard]] PrivateState save() const;
+  void restore(const PrivateState& state);
+
+  model::LinearHeads model;
+  PointwiseOptimizer optimizer;
 };
 }  // namespace fedhur::client

@@ -46,12 +46,11 @@ class FedRapTraining : public client::Training {
   FedRapTraining(const FedRapConfig& config, client::ClientContext context)
       : config_(config),
         context_(std::move(context)),
-        model_(client::draw_heads(config.training, config.head, context_)),
+        heads_(config.training, config.head, context_),
         personal_(normal_matrix(context_.num_items, config.training.embedding_dim,
                                 config.training.init_std,
                                 private_stream(config.training, context_, Draw::item_init))),
-        shared_(model_.item_embeddings),
-        head_optimizer_(config.training, model_.heads.rows(), model_.heads.cols()),
+        shared_(heads_.model.item_embeddings),
         personal_optimizer_(config.training, personal_.rows(), personal_.cols()),
         shared_optimizer_(config.training, personal_.rows(), personal_.cols()) {
     add_tables();
@@ -64,10 +63,10 @@ class FedRapTraining : public client::Training {
   }
 
   client::TrainingLoss train(Round round) {
-    head_optimizer_.begin_round();
+    heads_.optimizer.begin_round();
     personal_optimizer_.begin_round();
     shared_optimizer_.begin_round();
-    linalg::RowGradient of_heads(model_.heads.rows(), model_.heads.cols());
+    linalg::RowGradient of_heads = heads_.make_gradient();
     linalg::RowGradient of_personal(personal_.rows(), personal_.cols());
     linalg::RowGradient of_shared(personal_.rows(), personal_.cols());
     Matrix shared = *shared_;
@@ -76,10 +75,10 @@ class FedRapTraining : public client::Training {
                                       .sparse = strength * config_.loss.sparse};
     double decay = 1.0;  // of sgd_original
     const auto step = [&](std::span<const model::LabelledPair> batch, Real rate) {
-      const double sum = model::add_additive_gradients(model_.heads, personal_, shared, batch, loss,
-                                                       of_heads, of_personal, of_shared);
+      const double sum = model::add_additive_gradients(heads_.model.heads, personal_, shared, batch,
+                                                       loss, of_heads, of_personal, of_shared);
       const Rates rates = rates_of(rate, decay);
-      head_optimizer_.step(model_.heads, of_heads, rates.heads);
+      heads_.optimizer.step(heads_.model.heads, of_heads, rates.heads);
       personal_optimizer_.step(personal_, of_personal, rates.tables);
       shared_optimizer_.step(shared, of_shared, rates.tables);
       of_heads.clear();
@@ -93,12 +92,10 @@ class FedRapTraining : public client::Training {
     return total;
   }
 
-  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
-  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
+  [[nodiscard]] const model::Recommender& recommender() const override { return heads_.model; }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(heads_.model); }
   [[nodiscard]] PrivateState save() const override {
-    PrivateState state("linear_heads");
-    state.set("heads", model_.heads);
-    head_optimizer_.save(state, "head");
+    PrivateState state = heads_.save();
     state.set("personal", personal_);
     state.set("shared", Array(shared_));
     personal_optimizer_.save(state, "personal");
@@ -106,8 +103,7 @@ class FedRapTraining : public client::Training {
     return state;
   }
   void restore(const PrivateState& state) override {
-    model_.heads = state.matrix("heads");
-    head_optimizer_.restore(state, "head");
+    heads_.restore(state);
     personal_ = state.matrix("personal");
     personal_optimizer_.restore(state, "personal");
     shared_optimizer_.restore(state, "shared");
@@ -127,15 +123,14 @@ class FedRapTraining : public client::Training {
   }
 
   void add_tables() {
-    model_.item_embeddings = std::make_shared<const Matrix>(personal_ + *shared_);
+    heads_.model.item_embeddings = std::make_shared<const Matrix>(personal_ + *shared_);
   }
 
   FedRapConfig config_;
   client::ClientContext context_;
-  model::LinearHeads model_;
+  client::Heads heads_;
   Matrix personal_;        // D_k, which never leaves
   Shared<Matrix> shared_;  // C_k
-  client::PointwiseOptimizer head_optimizer_;
   client::PointwiseOptimizer personal_optimizer_;
   client::PointwiseOptimizer shared_optimizer_;
 };

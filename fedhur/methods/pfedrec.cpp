@@ -35,47 +35,46 @@ class PFedRecTraining : public client::Training {
   PFedRecTraining(const PFedRecConfig& config, client::ClientContext context)
       : config_(config),
         context_(std::move(context)),
-        model_(client::draw_heads(config.training, config.head, context_)),
-        head_optimizer_(config.training, model_.heads.rows(), model_.heads.cols()),
+        heads_(config.training, config.head, context_),
         item_optimizer_(config.training, context_.num_items, config.training.embedding_dim) {}
 
   [[nodiscard]] const client::ClientContext& context() const { return context_; }
-  [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
+  [[nodiscard]] const Shared<Matrix>& item_embeddings() const {
+    return heads_.model.item_embeddings;
+  }
 
   // Every batch moves the heads first, and then the items with these new heads.
   client::TrainingLoss train(Round round, Matrix items) {
-    head_optimizer_.begin_round();
+    heads_.optimizer.begin_round();
     item_optimizer_.begin_round();
-    linalg::RowGradient of_heads(model_.heads.rows(), model_.heads.cols());
+    linalg::RowGradient of_heads = heads_.make_gradient();
     linalg::RowGradient of_items(items.rows(), items.cols());
     const auto step = [&](std::span<const model::LabelledPair> batch, Real rate) {
-      const double loss = model::add_head_gradients(model_.heads, items, batch, &of_heads, nullptr);
-      head_optimizer_.step(model_.heads, of_heads, rate);
+      const double loss =
+          model::add_head_gradients(heads_.model.heads, items, batch, &of_heads, nullptr);
+      heads_.optimizer.step(heads_.model.heads, of_heads, rate);
       of_heads.clear();
-      (void)model::add_head_gradients(model_.heads, items, batch, nullptr, &of_items);
+      (void)model::add_head_gradients(heads_.model.heads, items, batch, nullptr, &of_items);
       item_optimizer_.step(items, of_items, rate * item_rate());
       of_items.clear();
       return loss;
     };
     const client::TrainingLoss loss = train_pointwise(config_.training, context_, round, step);
-    model_.item_embeddings = std::make_shared<const Matrix>(std::move(items));
+    heads_.model.item_embeddings = std::make_shared<const Matrix>(std::move(items));
     return loss;
   }
 
-  [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
-  [[nodiscard]] PrivateState model() const override { return client::to_state(model_); }
+  [[nodiscard]] const model::Recommender& recommender() const override { return heads_.model; }
+  [[nodiscard]] PrivateState model() const override { return client::to_state(heads_.model); }
   [[nodiscard]] PrivateState save() const override {
-    PrivateState state("linear_heads");
-    state.set("heads", model_.heads);
-    head_optimizer_.save(state, "head");
-    state.set("item_embeddings", Array(model_.item_embeddings));
+    PrivateState state = heads_.save();
+    state.set("item_embeddings", Array(heads_.model.item_embeddings));
     item_optimizer_.save(state, "item");
     return state;
   }
   void restore(const PrivateState& state) override {
-    model_.heads = state.matrix("heads");
-    head_optimizer_.restore(state, "head");
-    model_.item_embeddings = state.shared_matrix("item_embeddings");
+    heads_.restore(state);
+    heads_.model.item_embeddings = state.shared_matrix("item_embeddings");
     item_optimizer_.restore(state, "item");
   }
 
@@ -88,8 +87,7 @@ class PFedRecTraining : public client::Training {
 
   PFedRecConfig config_;
   client::ClientContext context_;
-  model::LinearHeads model_;
-  client::PointwiseOptimizer head_optimizer_;
+  client::Heads heads_;
   client::PointwiseOptimizer item_optimizer_;
 };
 
