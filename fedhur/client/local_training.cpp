@@ -38,7 +38,7 @@ void LocalTraining::set_item_embeddings(Shared<Matrix> embeddings) {
 }
 
 TrainingLoss LocalTraining::train(Round round) {
-  // Nobody else sees the item table until the round is over.
+  // The item table is not shared until the round is over.
   Matrix item_embeddings = *model_.item_embeddings;
   linalg::RowGradient user_gradient(model_.num_users(), config_.embedding_dim);
   linalg::RowGradient item_gradient(model_.num_items(), config_.embedding_dim);

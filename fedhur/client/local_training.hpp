@@ -30,7 +30,7 @@ class LocalTraining : public Training {
   [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
   void set_item_embeddings(Shared<Matrix> embeddings);
-  void draw_item_embeddings();  // this client's own start, shared with nobody
+  void draw_item_embeddings();  // this client's own start
   [[nodiscard]] Index num_interactions() const { return context_.train.size(); }
   [[nodiscard]] Index num_items() const { return context_.num_items; }
 

@@ -8,7 +8,7 @@
 #include "fedhur/experiment/experiment_config.hpp"
 
 namespace fedhur::experiment {
-// Settings that the data file decided, since nobody else did.
+// Settings that were not given and that the data file decides.
 using Decisions = std::vector<std::pair<std::string, ConfigValue>>;
 
 struct PreparedData {

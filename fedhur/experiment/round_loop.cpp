@@ -28,8 +28,8 @@ struct RoundOutcome {
   NamedArrays inside;
 };
 
-// Bytes are counted of what travels. Dropout is of the method's rounds alone: everybody is
-// evaluated, and keeps the model it was evaluated with.
+// Bytes are counted of what travels. Dropout is of the method's rounds alone: all clients are
+// evaluated, and keep the model they were evaluated with.
 struct Clients {
   explicit Clients(const RunParts& parts)
       : all(parts.federation, parts.config.wire.format),

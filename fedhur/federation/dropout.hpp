@@ -38,7 +38,7 @@ class DropoutFederation : public Federation {
   Federation* inner_;
   double rate_;
   Rng rng_;
-  std::set<std::pair<Round, ClientId>> called_back_;  // since nobody else was there
+  std::set<std::pair<Round, ClientId>> called_back_;  // since all others were away
   std::set<ClientId> absentees_;
   std::map<ClientId, std::vector<std::shared_ptr<const Message>>> missed_;  // in order
 };

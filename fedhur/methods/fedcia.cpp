@@ -35,7 +35,7 @@ class FedCiaServer : public federation::ServerMethod {
     now.config.common = config_;
     now.config.retrieval.relation = server::Relation::none;
     if (context_.watches(round)) context_.watcher->show(now);
-    // The filter is good for everybody, whoever took part in it.
+    // The filter serves all clients, also those that did not train in this round.
     Message request{.kind = "finetune", .round = round, .arrays = {}};
     request.arrays.set("global_factor", Array(now.trained.global_factor));
     tell_all(federation, std::move(request));

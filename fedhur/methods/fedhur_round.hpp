@@ -23,7 +23,7 @@ struct FedHurRound {
   std::optional<double> score_loss{};
 };
 
-// Somebody who looks at one round: to study it or to check it independently. A round of FedCIA is
+// Looks at one round, for a study or an independent check. A round of FedCIA is
 // one without relations.
 struct RoundWatcher {
   Round round = 0;

@@ -169,7 +169,7 @@ class FedNcfClient : public client::Client {
   client::UploadStage upload_;
 };
 
-// Row by row over the clients that touched it; a row that nobody touched stays as it was.
+// Row by row over the clients that touched it; a row that no client touched stays as it was.
 void average_touched_rows(Matrix& table, const server::Uploads& uploads,
                           const std::vector<Answer>& answers, const std::vector<double>& weights,
                           const Executor& executor) {
@@ -207,7 +207,7 @@ class FedNcfServer : public federation::ServerMethod {
     return notes;
   }
 
-  // The clients hold what was averaged; only rows that nobody touches are needed once more.
+  // The clients hold what was averaged; only rows that no client touches are needed once more.
   [[nodiscard]] NamedArrays save() const override {
     NamedArrays state;
     if (config_.item_rows == ItemRows::touched) {

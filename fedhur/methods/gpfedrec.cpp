@@ -213,7 +213,7 @@ class GpFedRecServer : public federation::ServerMethod {
   }
 
  private:
-  // R_k and G. Whoever was not heard of has no neighbours in this round: its R_k is G, as at the
+  // R_k and G. A client that did not train has no neighbours in this round: its R_k is G, as at the
   // start.
   static void send_tables(Round round, const std::vector<ClientId>& participants,
                           const server::Uploads& personalized, const Shared<Matrix>& global,

@@ -96,7 +96,7 @@ class PopularityServer : public federation::ServerMethod {
     is_complete_ = answers.size() == num_clients && updated.size() == num_clients;
     return notes;
   }
-  // If everybody was there, another round would count the same again.
+  // If all clients were there, another round would count the same again.
   [[nodiscard]] bool is_finished() const override { return is_complete_; }
 
  private:

@@ -196,7 +196,7 @@ std::vector<double> UploadReader::data_weights() const {
   std::vector<double> weights = data_sizes();
   double total = 0.0;
   for (const double size : weights) total += size;
-  if (!(total > 0.0)) {  // whoever is there has nothing to train on, and changed nothing
+  if (!(total > 0.0)) {  // no participant has a row to train on: the tables are as they were
     weights.assign(weights.size(), 1.0 / static_cast<double>(weights.size()));
     return weights;
   }

@@ -111,7 +111,7 @@ std::vector<RunGroup> group_by_settings(const std::vector<RunRecord>& runs,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::vector<std::string> key = {runs[i].result.method, runs[i].origin.data_sha256};
     for (const DifferingSetting& setting : differences) key.push_back(setting.values[i]);
-    // Without settings nobody knows what else the run is like.
+    // A run without settings cannot be compared: it is a group of its own.
     if (runs[i].settings.empty()) key.push_back(fmt::format("{}", i));
     const auto [at, is_new] = known.emplace(std::move(key), groups.size());
     if (is_new) groups.emplace_back();

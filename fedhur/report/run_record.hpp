@@ -20,7 +20,7 @@ struct Origin {
   std::optional<Index> num_interactions;
   std::string data_sha256;
   std::size_t num_sittings = 0;  // a new one may have taken rounds back
-  bool has_stopped = false;      // nobody works on it at present
+  bool has_stopped = false;      // no process works on it
 };
 
 struct RunRecord {

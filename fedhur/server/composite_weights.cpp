@@ -34,7 +34,7 @@ MatrixOf<double> score_table_similarity(const Uploads& uploads, const Executor& 
   MatrixOf<double> similarity(K, K);
   for (Index k = 0; k < K; ++k) {
     for (Index j = 0; j < K; ++j) {
-      // The smaller of |a_k - a_j| and |a_k + a_j|: the sign of a component says nothing.
+      // The smaller of |a_k - a_j| and |a_k + a_j|: the sign of a component is arbitrary.
       const double square = squares(k) + squares(j) - 2.0 * std::abs(products(k, j));
       const double score = 1.0 / (1.0 + std::sqrt(std::max(0.0, square)));
       constexpr double kAsGoodAsEqual = 0.9;

@@ -31,8 +31,8 @@ struct CompositeConfig {
 
 // The cosine of the mean principal angle between the spaces of two bases, one direction per row.
 // All are cut to the length of the shortest, so that pairs compare. A client without samples has no
-// directions; it shortens nobody's basis and is as close to everybody as can be. Rows of one basis
-// are independent.
+// directions: it does not count for the shortest, and its closeness to all others is 1. Rows of one
+// basis are independent.
 [[nodiscard]] MatrixOf<double> score_closeness(const Uploads& bases, const Executor& executor);
 
 // W: of all points of the simplex the nearest to

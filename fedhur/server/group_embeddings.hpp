@@ -8,7 +8,7 @@ namespace fedhur::server {
 // Z of every client and scope. Those of items are rows of the uploads and gathered when needed.
 class GroupEmbeddings {
  public:
-  GroupEmbeddings() = default;  // of nobody
+  GroupEmbeddings() = default;  // of no clients
   GroupEmbeddings(Uploads uploads, Shared<linalg::ItemHierarchy> hierarchy,
                   const Executor& executor);
   [[nodiscard]] Index num_clients() const { return static_cast<Index>(uploads_.size()); }

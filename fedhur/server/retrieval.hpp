@@ -5,7 +5,7 @@
 
 namespace fedhur::server {
 enum class Relation : std::uint8_t {
-  none,             // nobody in particular: FedCIA
+  none,             // equal weights: FedCIA
   own,              // the target itself alone (a control)
   candidate,        // one client alone, the same for all targets: what it has to give (a control)
   similarity,       // who is like the target
@@ -58,7 +58,7 @@ struct ScopeView {
   const std::vector<Matrix>& queries;
 };
 
-// The scorer refines the direct scores as the last round left it; untrained, it says nothing.
+// The scorer refines the direct scores as the last round left it; untrained, it does not refine.
 // `training_targets` are the targets whose pairs it will be trained on.
 [[nodiscard]] Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& config,
                                             const Scorer& scorer, const ScorerConfig& scorer_config,

@@ -292,7 +292,7 @@ TEST_F(Doctor, KnowsWhereAServerCanListen) {
   EXPECT_EQ(examine(good).exit_code, 0);
   const Opinion open = examine(with(good, "--listen", "0.0.0.0:" + port_));
   EXPECT_EQ(open.exit_code, 2);
-  expect_found(open, "listening", "problem", "without certificates everybody");
+  expect_found(open, "listening", "problem", "without certificates anyone");
   EXPECT_EQ(examine(with(good, "--listen", "8470")).exit_code, 2);
   certify({{"a", "0-6"}});
   EXPECT_EQ(examine(with(server_arguments(), "--listen", "0.0.0.0:" + port_)).exit_code, 0);

@@ -41,7 +41,7 @@ struct FaultCounts {
   std::atomic<std::uint64_t> died = 0;  // sites
 };
 
-// What a site's work throws when its process is killed. The carrier asks for the next life.
+// What a site's work throws when its process is killed. The carrier starts it again.
 struct SiteDied {};
 
 class FaultyCarrier {

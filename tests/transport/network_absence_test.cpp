@@ -51,7 +51,7 @@ TEST_F(ExchangesTest, NeedsNoMoreThanItAsks) {
   EXPECT_EQ(end().size(), 1U);
 }
 
-// Clients become absent without waiting when an earlier life of the server says so.
+// Clients become absent without waiting if they were before the server was restarted.
 class Absence : public ExchangesTest {
  protected:
   // The first exchanges, one of each kind, ended without `missing`; no later deadline passes.

@@ -133,7 +133,7 @@ class ExchangesTest : public testing::Test {
   void tell(const std::string& kind, Round round = 0, const std::vector<int>& clients = {}) {
     exchanges->tell(requests(kind, round, clients));
   }
-  // An exchange of which an earlier life of the server has heard these clients.
+  // An exchange that these clients answered before the server was restarted.
   void ask_again(const std::string& kind, const Values& heard, bool is_ended) {
     Exchanges::Recalled recalled{.answers = {}, .is_ended = is_ended};
     for (const auto& [client, value] : heard) recalled.answers.push_back(answer(client, value));

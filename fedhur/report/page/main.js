@@ -76,7 +76,7 @@ function refresh(hasNewInside) {
   drawTop();
   for (const section of sections) {
     section.isStale = section.isInside && (hasNewInside || section.isStale);
-    // Nobody loses what they are looking at.
+    // A section with the focus is redrawn later.
     if (section.isStale && !section.body.contains(document.activeElement)) {
       section.isStale = false;
       section.body.replaceChildren();

@@ -21,10 +21,10 @@ bool asks_to_stop(const ShouldStop& should_stop) { return should_stop && should_
 // More than that is left with the server until the clients have come to it.
 constexpr std::uint64_t kMostQueued = std::uint64_t{1} << 30U;
 
-// Thrown through a site's work, which nobody waits for any more.
+// Thrown to stop a site's work when its connection has ended.
 struct Ended {};
 
-// What a connected site does: takes tasks, works on them, sends replies and signs of life.
+// What a connected site does: takes tasks, works on them, sends replies and heartbeats.
 class SiteRunner {
  public:
   SiteRunner(Site& site, const HubConnectionConfig& config, NetworkLog log, std::string run_id)

@@ -96,7 +96,7 @@ bool HubStream::read(v1::FromServer& frame) {
   if (has_read_) silent_until_ = Clock::now() + kSilence;
   can_read_ = can_read_ && stream_->Read(&frame);
   has_read_ = true;
-  silent_until_ = Clock::time_point::max();  // who does not listen hears nothing
+  silent_until_ = Clock::time_point::max();  // no timeout between two reads
   return can_read_;
 }
 
@@ -113,7 +113,7 @@ void HubStream::end_writing() {
 }
 
 Status HubStream::finish() {
-  // Whoever writes now learns that it is over; if not soon, then because nobody reads.
+  // A write in progress fails soon, unless the other end does not read: then it is cancelled.
   constexpr auto kPatience = std::chrono::seconds(2);
   std::unique_lock lock(writing_, kPatience);
   if (!lock) {

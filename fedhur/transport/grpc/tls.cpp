@@ -59,8 +59,8 @@ void check_security(const std::string& address, const Security& security) {
   const std::string host = parse_address(address).host;
   if (security || is_loopback(host)) return;
   throw ConfigError(fmt::format(
-      "{}: without certificates everybody on the way can read and change what is sent; that is for "
-      "127.0.0.1, ::1 and localhost alone",
+      "{}: without certificates anyone on the network can read and change what is sent; that is "
+      "for 127.0.0.1, ::1 and localhost only",
       address));
 }
 

@@ -18,8 +18,8 @@ struct TlsFiles {
 using Security = std::optional<TlsFiles>;
 
 // gRPC has no setting for the oldest version of TLS. But it takes the cipher suites of TLS 1.2 and
-// older from the environment, and a suite for keys that were shared before suits nobody here: what
-// is left is TLS 1.3, whose suites are not in that list. The program sets this variable before the
+// older from the environment, and a pre-shared key suite cannot be used here: what is left is TLS
+// 1.3, whose suites are not in that list. The program sets this variable before the
 // first server or site is made; the library does not touch the environment.
 inline constexpr std::pair<const char*, const char*> kTls13Only = {"GRPC_SSL_CIPHER_SUITES",
                                                                    "ECDHE-PSK-AES256-CBC-SHA384"};

@@ -45,7 +45,7 @@ void Exchanges::ClientState::forget_answered() {
 }
 
 void Exchanges::ClientState::owe(const Owed& task) {
-  // Whoever is away will need the newest only.
+  // An absent client needs the newest only.
   std::erase_if(owed, [&](const Owed& older) {
     return (is_absent || !older.is_told) &&
            older.message->message().kind == task.message->message().kind;

@@ -137,7 +137,7 @@ std::optional<Task> Hub::next_task(Session session, std::chrono::milliseconds pa
   std::unique_lock lock(mutex_);
   const auto found = stirred_.find(session);
   if (found == stirred_.end()) return std::nullopt;
-  const auto stirred = found->second;  // which outlives the session while somebody waits
+  const auto stirred = found->second;  // outlives the session while a thread waits
   std::optional<Exchanges::Handout> next = exchanges_.next_task(session);
   for (double time = now(); !next && exchanges_.is_open(session) && time < end; time = now()) {
     (void)stirred->wait_for(lock, Seconds(end - time));

@@ -24,7 +24,7 @@ class Hub : public federation::Federation {
   // FileError if the journal cannot be written, DataError if it is of another run.
   [[nodiscard]] std::vector<federation::Answer> exchange(
       std::span<const federation::Request> requests) override;
-  // Returns at once. Whoever cannot do it counts as absent from the round.
+  // Returns at once. A client that cannot do it counts as absent from the round.
   void tell(std::span<const federation::Request> requests) override;
 
   // Until all clients are connected, or a quorum is and the deadline has passed since. False if
@@ -61,7 +61,7 @@ class Hub : public federation::Federation {
   }
   [[nodiscard]] Exchanges::Recalled recall(Sequence sequence, Exchanges::Requests requests) const;
   void wait(std::unique_lock<std::mutex>& lock);
-  void wake();  // whoever waits for what has just happened
+  void wake();  // the threads that wait for what has just happened
 
   Index num_clients_;
   ReplyJournal* journal_;

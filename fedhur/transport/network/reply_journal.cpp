@@ -71,8 +71,8 @@ void ReplyJournal::sync() {
 
 void ReplyJournal::clear() {
   before_.erase(before_.begin(), before_.upper_bound(newest_taken_));
-  // An earlier life may have come further than this one has. Its replies are worth more than the
-  // room that older ones take.
+  // Before a restart the server may have come further than it has now. Those replies are kept, and
+  // older ones with them.
   if (!before_.empty()) return;
   log_.clear();
   is_synced_ = false;

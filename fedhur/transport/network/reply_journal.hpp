@@ -1,5 +1,5 @@
-// The replies of the round that is under way, on the server's disk: a server that was killed asks
-// nobody twice.
+// The replies of the current round, on the server's disk: after a restart the server does not ask
+// for them again.
 #pragma once
 #include <filesystem>
 #include <map>

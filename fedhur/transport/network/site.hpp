@@ -65,14 +65,14 @@ class Site {
     const message::Message* message = nullptr;
   };
   [[nodiscard]] Hosted* find(ClientId client);
-  // The clients for which this task is new; whoever has answered it before does so again.
+  // The clients for which this task is new; a client that has answered it sends its reply again.
   [[nodiscard]] Task find_fresh(const Task& task, std::span<const Job> jobs, const Send& send);
   void answer(const Job& job, const Send& send);
   void send_last(Hosted& hosted, const Send& send);
   void refuse(const Task& task, const std::string& problem, const Send& send);
   void pass_over(Hosted& hosted);  // it is not busy with what has arrived
   void note(const Task& task, Round round);
-  // What each client was told, if somebody's may not be on disk; nothing otherwise.
+  // What each client was told, if some of it may not be on disk; nothing otherwise.
   [[nodiscard]] std::vector<Sequence> find_unsettled() const;
 
   std::vector<Hosted> clients_;

@@ -42,7 +42,7 @@ class Outgoing {
     return bytes_;
   }
   [[nodiscard]] const Checksum::Digest& digest() const { return digest_; }  // after bytes()
-  [[nodiscard]] std::size_t size() const { return size_; }  // 0 as long as nobody has taken it
+  [[nodiscard]] std::size_t size() const { return size_; }  // 0 until the bytes were taken
   [[nodiscard]] const message::Message& message() const { return *message_; }
 
  private:
@@ -59,7 +59,7 @@ struct Task {  // one request to one or several clients of a site
   std::vector<ClientId> clients;
   Bytes message;
   Sequence after = 0;    // what the clients were told before and must have worked on; 0 for nothing
-  bool is_told = false;  // nobody waits for a reply; only a problem is sent
+  bool is_told = false;  // no reply is expected; only a problem is sent
   Checksum::Digest digest{};  // of the message, for those who send it on
 };
 
