@@ -7,7 +7,12 @@ Simulation simulate(ConfigTable table, const std::vector<std::string>& assignmen
   for (const std::string& assignment : assignments) {
     experiment::add_assignment(table, assignment);
   }
-  return experiment::make_simulation(experiment::resolve(table).config);
+  experiment::ExperimentConfig config = experiment::resolve(table).config;
+  if (config.dropout > 0) {
+    throw ConfigError(
+        "federation.dropout: this study plays its rounds with all clients; leave it out");
+  }
+  return experiment::make_simulation(std::move(config));
 }
 
 void replace_server(Simulation& simulation, const experiment::ExperimentConfig& config,

@@ -38,6 +38,12 @@ TEST(ItemRelations, LeadFromACoarseGroupDownToTheItem) {
   EXPECT_THAT(to_csv(found), HasSubstr("\n1,"));
 }
 
+TEST(ItemRelations, AreOfRoundsWithAllClients) {
+  ConfigTable table = tests::tiny_settings("fedhur");
+  experiment::add_assignment(table, "federation.dropout=0.3");
+  EXPECT_THROW((void)find_item_relations(table, "", 0, 1), ConfigError);
+}
+
 TEST(ItemRelations, AreOfItemsAndClientsThatExist) {
   const ConfigTable table = tests::tiny_settings("fedhur");
   EXPECT_THROW((void)find_item_relations(table, "no such item", 0, 1), ConfigError);
