@@ -8,7 +8,10 @@
 #include <numeric>
 
 #include "fedhur/base/strings.hpp"
+#include "fedhur/data/load.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
+#include "fedhur/methods/method.hpp"
+#include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::apps {
 namespace {
@@ -39,6 +42,27 @@ void set_data(ConfigTable& table, const SettingFlags& flags) {
     if (flags.format.empty()) table.set("data.format", std::string("split"), "--split-file");
   }
 }
+std::string text_or(const ConfigTable& table, const std::string& key, const std::string& fallback) {
+  const ConfigValue* value = table.find(key);
+  const auto* text = value == nullptr ? nullptr : std::get_if<std::string>(value);
+  return text == nullptr ? fallback : *text;
+}
+
+// What was given wins over what is ready-made.
+void add_below(ConfigTable& table, const ConfigTable& ready_made) {
+  for (const auto& [key, given] : ready_made.given()) {
+    if (!table.contains(key)) table.set(key, given.value, given.origin);
+  }
+}
+
+ConfigTable tuned_for(const ConfigTable& table, const std::string& name) {
+  const std::string method =
+      methods::find_method(text_or(table, "method", experiment::ExperimentConfig{}.method)).name;
+  if (name != kByData) return study::require_tuned(name, method);
+  const std::string path = text_or(table, "data.path", experiment::kSynthetic);
+  return study::require_tuned(path == experiment::kSynthetic ? path : data::name_of_data(path),
+                              method);
+}
 }  // namespace
 
 ConfigTable SettingFlags::to_table() const {
@@ -50,6 +74,7 @@ ConfigTable SettingFlags::to_table() const {
   if (seed) table.set("seed", *seed, "--seed");
   if (threads) table.set("threads", *threads, "--threads");
   if (skip_bad_rows) table.set("data.skip_bad_rows", true, "--skip-bad-rows");
+  if (!tuned.empty()) add_below(table, tuned_for(table, tuned));
   return table;
 }
 
@@ -62,7 +87,8 @@ std::vector<std::string> SettingFlags::settled_by_a_run() const {
                                       {!split_file.empty(), "--split-file"},
                                       {!method.empty(), "--method"},
                                       {seed.has_value(), "--seed"},
-                                      {skip_bad_rows, "--skip-bad-rows"}}) {
+                                      {skip_bad_rows, "--skip-bad-rows"},
+                                      {!tuned.empty(), "--tuned"}}) {
     if (is_used) names.emplace_back(name);
   }
   return names;
@@ -84,6 +110,13 @@ void add_config_flags(CLI::App& app, SettingFlags& flags) {
   add_value(app, "--seed", flags.seed, "N", "Seed of all randomness (42)");
   add_value(app, "--set", flags.assignments, "KEY=VALUE", "One setting; repeatable")
       ->allow_extra_args(false);
+}
+
+void add_tuned_flag(CLI::App& app, SettingFlags& flags) {
+  add_value(app, "--tuned", flags.tuned, "[NAME]",
+            "The method's tuned settings for this data set (without NAME: that of --data)")
+      ->expected(0, 1)
+      ->default_str(kByData);
 }
 
 void add_train_flags(CLI::App& app, SettingFlags& flags) {

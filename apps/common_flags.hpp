@@ -10,6 +10,8 @@
 #include "fedhur/base/config_table.hpp"
 
 namespace fedhur::apps {
+inline constexpr const char* kByData = "auto";  // --tuned without a name
+
 // --config, --set, --seed and the flags about data. Each is optional.
 struct SettingFlags {
   std::string config;
@@ -22,8 +24,9 @@ struct SettingFlags {
   std::optional<std::int64_t> seed;
   std::optional<std::int64_t> threads;
   bool skip_bad_rows = false;
+  std::string tuned;  // a data set's name, or kByData
 
-  // Settings in order: the file, --set, the named flags. Later wins.
+  // Settings in order: the tuned ones, the file, --set, the named flags. Later wins.
   [[nodiscard]] ConfigTable to_table() const;
   // Names of the flags in use that a resumed run has settled already; threads may differ.
   [[nodiscard]] std::vector<std::string> settled_by_a_run() const;
@@ -31,6 +34,7 @@ struct SettingFlags {
 
 void add_config_flags(CLI::App& app, SettingFlags& flags);   // --config, --seed, --set
 void add_setting_flags(CLI::App& app, SettingFlags& flags);  // these, and those about files
+void add_tuned_flag(CLI::App& app, SettingFlags& flags);     // --tuned
 void add_threads_flag(CLI::App& app, SettingFlags& flags);
 void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, --threads
 void add_run_argument(CLI::App& app, std::string& run);

@@ -38,6 +38,7 @@ CLI::App* add_server_flags(CLI::App& parent, ServerFlags& flags) {
   app->add_option("--method", flags.settings.method, "As for 'fedhur train' (fedhur)")
       ->type_name("NAME");
   add_config_flags(*app, flags.settings);
+  add_tuned_flag(*app, flags.settings);
   add_threads_flag(*app, flags.settings);
   app->add_option("--out", flags.out, "Run folder (default: runs/<method>-<number>)")
       ->type_name("DIR");
@@ -57,6 +58,9 @@ std::string listening_address(const ServerFlags& flags) {
 }
 
 ConfigTable settings_of_new_run(const ServerFlags& flags) {
+  if (flags.settings.tuned == kByData) {
+    throw ConfigError("--tuned: a server has no data; name the data set, as in --tuned ml-100k");
+  }
   ConfigTable table = flags.settings.to_table();
   if (!flags.items.empty()) table.set("federation.items", flags.items, "--items");
   if (flags.clients) table.set("federation.clients", *flags.clients, "--clients");

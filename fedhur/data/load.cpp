@@ -131,18 +131,6 @@ Contents read_rows(Format format, std::string_view text, const LoadConfig& confi
   throw std::logic_error("the format is detected before reading");
 }
 
-// "ml-100k" for ml-100k/u.data.gz, whose own name is a generic one; else the file's name.
-std::string name_of_data(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 6> kGeneric = {
-      "u.data", "ratings.dat", "ratings.csv", "interactions.csv", "interactions.tsv", "data.csv"};
-  const std::filesystem::path file = plain_name(path);
-  const std::string stem = file.stem().string();
-  const bool is_generic = std::ranges::find(kGeneric, file.string()) != kGeneric.end() ||
-                          stem.ends_with("-split") || stem.ends_with("-train");
-  const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
-  return is_generic && !folder.empty() ? folder : stem;
-}
-
 struct Parsed {
   Dataset dataset;
   Format format;
@@ -168,6 +156,17 @@ Parsed parse_as_detected(std::string stored, const std::filesystem::path& name,
   return parsed;
 }
 }  // namespace
+
+std::string name_of_data(const std::filesystem::path& path) {
+  constexpr std::array<std::string_view, 6> kGeneric = {
+      "u.data", "ratings.dat", "ratings.csv", "interactions.csv", "interactions.tsv", "data.csv"};
+  const std::filesystem::path file = plain_name(path);
+  const std::string stem = file.stem().string();
+  const bool is_generic = std::ranges::find(kGeneric, file.string()) != kGeneric.end() ||
+                          stem.ends_with("-split") || stem.ends_with("-train");
+  const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
+  return is_generic && !folder.empty() ? folder : stem;
+}
 
 void declare_settings(Settings& settings, LoadConfig& config) {
   settings.add("data.format", config.format, "`auto` tells by name and content");

@@ -35,6 +35,10 @@ struct LoadConfig {
 };
 void declare_settings(Settings& settings, LoadConfig& config);
 
+// What the data in a file are called, read or not: "ml-100k" for ml-100k/u.data.gz, whose own name
+// is a generic one; else the file's name.
+[[nodiscard]] std::string name_of_data(const std::filesystem::path& path);
+
 // DataError "file:line: ..." for anything that is not what the format promises. Plain and gzipped
 // files are read alike.
 [[nodiscard]] Dataset load(const std::filesystem::path& path, const LoadConfig& config);

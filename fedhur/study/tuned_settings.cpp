@@ -1,9 +1,15 @@
 #include "fedhur/study/tuned_settings.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <set>
 #include <span>
 
 #include "fedhur/base/embedded_text.hpp"
+#include "fedhur/base/error.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 
 namespace fedhur::study {
@@ -25,5 +31,25 @@ ConfigTable tuned_settings(const std::string& data, const std::string& method) {
   }
   table.set("method", method, "the table");
   return table;
+}
+
+ConfigTable require_tuned(const std::string& data, const std::string& method) {
+  if (find_tuned(data, method)) return tuned_settings(data, method);
+  std::set<std::string> data_sets;
+  std::vector<std::string> methods;
+  for (const EmbeddedText& file : tuned_files()) {
+    const std::filesystem::path path(file.name);
+    data_sets.insert(path.parent_path().string());
+    if (path.parent_path() == data) methods.push_back(path.stem().string());
+  }
+  if (methods.empty()) {
+    throw ConfigError(
+        fmt::format("--tuned: there are no tuned settings for data called '{}'; name the data set "
+                    "whose settings to take, one of {}, as in --tuned ml-100k",
+                    data, fmt::join(data_sets, ", ")));
+  }
+  throw ConfigError(
+      fmt::format("--tuned: there are no tuned settings of {} for {}; there are some of {}", method,
+                  data, fmt::join(methods, ", ")));
 }
 }  // namespace fedhur::study

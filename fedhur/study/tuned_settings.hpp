@@ -12,4 +12,6 @@ namespace fedhur::study {
                                                          const std::string& method);
 // Method and tuned settings, where there are any; otherwise the method's defaults.
 [[nodiscard]] ConfigTable tuned_settings(const std::string& data, const std::string& method);
+// For those who ask for tuned settings: ConfigError that names what there is, if there are none.
+[[nodiscard]] ConfigTable require_tuned(const std::string& data, const std::string& method);
 }  // namespace fedhur::study

@@ -85,6 +85,45 @@ TEST(Train, ASplitFileAloneIsTheData) {
   EXPECT_EQ(place.fedhur({"train", "--format", "synthetic", "--data", "x"}).exit_code, 2);
 }
 
+TEST(Train, TakesTunedSettingsByTheNameOfTheDataBelowAllThatIsGiven) {
+  const Workplace place;
+  const auto shown = [&](const Arguments& arguments) {
+    const Finished finished =
+        place.fedhur(Arguments{"train", "--show-config", "--method", "fedmf"} + arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return finished.out;
+  };
+  // configs/tuned/book/fedmf.toml has batches of 256.
+  EXPECT_THAT(shown({"--data", "book/rlmrec-split.tsv.gz"}), HasSubstr("batch_size = 4096\n"));
+  EXPECT_THAT(shown({"--data", "book/rlmrec-split.tsv.gz", "--tuned"}),
+              HasSubstr("batch_size = 256\n"));
+  EXPECT_THAT(shown({"--tuned=book"}), HasSubstr("batch_size = 256\n"));
+  EXPECT_THAT(shown({"--tuned", "book", "--data", "other.csv"}), HasSubstr("batch_size = 256\n"));
+  EXPECT_THAT(shown({"--set", "train.batch_size=9", "--tuned", "book"}),
+              HasSubstr("batch_size = 9\n"));
+  place.write("own.toml", "[train]\nbatch_size = 8\n");
+  EXPECT_THAT(shown({"--tuned", "book", "--config", "own.toml"}), HasSubstr("batch_size = 8\n"));
+  place.write("fedcia.toml", "method = \"fedcia\"\n");
+  const Finished by_file =
+      place.fedhur({"train", "--config", "fedcia.toml", "--tuned", "ml-1m", "--show-config"});
+  EXPECT_THAT(by_file.out, AllOf(HasSubstr("method = \"fedcia\""), HasSubstr("batch_size = 512")));
+
+  for (const Arguments& arguments :
+       {Arguments{"--tuned"}, Arguments{"--data", "shop.csv", "--tuned"},
+        Arguments{"--tuned", "ml-100k", "--method", "popularity"}}) {
+    const Finished finished = place.fedhur(Arguments{"train"} + arguments);
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_THAT(finished.err, HasSubstr("fedhur: --tuned: there are no tuned settings "));
+  }
+  EXPECT_FALSE(place.has("runs"));
+  const Finished server =
+      place.fedhur({"server", "--tuned", "--items", "items.tsv", "--clients", "3", "--insecure"});
+  EXPECT_EQ(server.exit_code, 2);
+
+  ASSERT_EQ(place.train("run", {"--tuned", "ml-1m", "--method", "fedmf"}).exit_code, 0);
+  EXPECT_THAT(place.read("run/config.toml"), HasSubstr("batch_size = 512\n"));
+}
+
 TEST(Train, RepeatsARunFromItsConfigFile) {
   const Workplace place;
   ASSERT_EQ(place.train("first", {"--seed", "5"}).exit_code, 0);

@@ -80,6 +80,34 @@ TEST(TunedSettings, AreDefaultsWhereNobodySearched) {
   EXPECT_EQ(experiment::resolve(table).config.method, "fedmf");
 }
 
+TEST(TunedSettings, ThatAreAskedForAreThereOrNamedInTheError) {
+  ConfigTable table = require_tuned("book", "fedmf");
+  EXPECT_EQ(std::get<std::int64_t>(*table.find("train.batch_size")), 256);
+  const auto message = [](const std::string& data, const std::string& method) -> std::string {
+    try {
+      (void)require_tuned(data, method);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message("ratings", "fedmf"),
+              HasSubstr("for data called 'ratings'; name the data set whose settings to take, one "
+                        "of beauty, book, bx, ml-100k, ml-1m,"));
+  EXPECT_THAT(message("book", "popularity"),
+              HasSubstr("no tuned settings of popularity for book; there are some of fedca, "));
+}
+
+// Whoever changes the defaults must not lose what was found on these data.
+TEST(TunedSettings, AreThereForEveryDataSetAndMethodThatLearns) {
+  for (const char* data : {"beauty", "book", "bx", "ml-100k", "ml-1m"}) {
+    for (const methods::Method& method : methods::all_methods()) {
+      const bool learns = method.name != "popularity";
+      EXPECT_EQ(find_tuned(data, method.name).has_value(), learns) << data << " " << method.name;
+    }
+  }
+}
+
 TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
   const ReproductionConfig config = tiny("somewhere");
   const auto query = plan_cells(find_table("query"), config);
