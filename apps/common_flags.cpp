@@ -11,6 +11,7 @@
 #include "fedhur/data/load.hpp"
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/study/preset_settings.hpp"
 #include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::apps {
@@ -55,9 +56,13 @@ void add_below(ConfigTable& table, const ConfigTable& ready_made) {
   }
 }
 
+std::string method_of(const ConfigTable& table) {
+  const std::string name = text_or(table, "method", experiment::ExperimentConfig{}.method);
+  return methods::find_method(name).name;
+}
+
 ConfigTable tuned_for(const ConfigTable& table, const std::string& name) {
-  const std::string method =
-      methods::find_method(text_or(table, "method", experiment::ExperimentConfig{}.method)).name;
+  const std::string method = method_of(table);
   if (name != kByData) return study::require_tuned(name, method);
   const std::string path = text_or(table, "data.path", experiment::kSynthetic);
   return study::require_tuned(path == experiment::kSynthetic ? path : data::name_of_data(path),
@@ -74,7 +79,11 @@ ConfigTable SettingFlags::to_table() const {
   if (seed) table.set("seed", *seed, "--seed");
   if (threads) table.set("threads", *threads, "--threads");
   if (skip_bad_rows) table.set("data.skip_bad_rows", true, "--skip-bad-rows");
+  if (!tuned.empty() && !preset.empty()) {
+    throw ConfigError("--tuned and --preset are two sets of settings; leave one out");
+  }
   if (!tuned.empty()) add_below(table, tuned_for(table, tuned));
+  if (!preset.empty()) add_below(table, study::preset_settings(preset, method_of(table)));
   return table;
 }
 
@@ -88,7 +97,8 @@ std::vector<std::string> SettingFlags::settled_by_a_run() const {
                                       {!method.empty(), "--method"},
                                       {seed.has_value(), "--seed"},
                                       {skip_bad_rows, "--skip-bad-rows"},
-                                      {!tuned.empty(), "--tuned"}}) {
+                                      {!tuned.empty(), "--tuned"},
+                                      {!preset.empty(), "--preset"}}) {
     if (is_used) names.emplace_back(name);
   }
   return names;
@@ -112,11 +122,13 @@ void add_config_flags(CLI::App& app, SettingFlags& flags) {
       ->allow_extra_args(false);
 }
 
-void add_tuned_flag(CLI::App& app, SettingFlags& flags) {
+void add_ready_made_flags(CLI::App& app, SettingFlags& flags) {
   add_value(app, "--tuned", flags.tuned, "[NAME]",
             "The method's tuned settings for this data set (without NAME: that of --data)")
       ->expected(0, 1)
       ->default_str(kByData);
+  add_value(app, "--preset", flags.preset, "NAME",
+            "Settings that go by one word; `paper` is the published regime");
 }
 
 void add_train_flags(CLI::App& app, SettingFlags& flags) {

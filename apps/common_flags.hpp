@@ -25,16 +25,18 @@ struct SettingFlags {
   std::optional<std::int64_t> threads;
   bool skip_bad_rows = false;
   std::string tuned;  // a data set's name, or kByData
+  std::string preset;
 
-  // Settings in order: the tuned ones, the file, --set, the named flags. Later wins.
+  // Settings in order: the tuned ones or those of the preset, the file, --set, the named flags.
+  // Later wins.
   [[nodiscard]] ConfigTable to_table() const;
   // Names of the flags in use that a resumed run has settled already; threads may differ.
   [[nodiscard]] std::vector<std::string> settled_by_a_run() const;
 };
 
-void add_config_flags(CLI::App& app, SettingFlags& flags);   // --config, --seed, --set
-void add_setting_flags(CLI::App& app, SettingFlags& flags);  // these, and those about files
-void add_tuned_flag(CLI::App& app, SettingFlags& flags);     // --tuned
+void add_config_flags(CLI::App& app, SettingFlags& flags);      // --config, --seed, --set
+void add_setting_flags(CLI::App& app, SettingFlags& flags);     // these, and those about files
+void add_ready_made_flags(CLI::App& app, SettingFlags& flags);  // --tuned, --preset
 void add_threads_flag(CLI::App& app, SettingFlags& flags);
 void add_train_flags(CLI::App& app, SettingFlags& flags);  // --data, --method, --threads
 void add_run_argument(CLI::App& app, std::string& run);

@@ -38,7 +38,7 @@ CLI::App* add_server_flags(CLI::App& parent, ServerFlags& flags) {
   app->add_option("--method", flags.settings.method, "As for 'fedhur train' (fedhur)")
       ->type_name("NAME");
   add_config_flags(*app, flags.settings);
-  add_tuned_flag(*app, flags.settings);
+  add_ready_made_flags(*app, flags.settings);
   add_threads_flag(*app, flags.settings);
   app->add_option("--out", flags.out, "Run folder (default: runs/<method>-<number>)")
       ->type_name("DIR");

@@ -127,6 +127,7 @@ Examples:
   fedhur train
   fedhur train --data ml-100k/u.data --method fedcia --out runs/first
   fedhur train --data ml-100k/u.data --method fedncf --tuned
+  fedhur train --data ml-100k/u.data --preset paper
   fedhur train --data ratings.csv --set clients.count=20 --set train.learning_rate=0.01
   fedhur train --config runs/first/config.toml      repeats that run
   fedhur train --resume runs/first                  goes on after Ctrl-C
@@ -138,7 +139,7 @@ Command add_train(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("train", "Train and evaluate one configuration");
   add_train_flags(*app, flags->settings);
   add_setting_flags(*app, flags->settings);
-  add_tuned_flag(*app, flags->settings);
+  add_ready_made_flags(*app, flags->settings);
   add_value(*app, "--out", flags->out, "DIR", "Run folder (default: runs/<method>-<number>)");
   add_value(*app, "--resume", flags->resume, "RUN", "Go on with an interrupted run");
   add_value(*app, "--dump-round", flags->dump_round, "R",

@@ -124,6 +124,37 @@ TEST(Train, TakesTunedSettingsByTheNameOfTheDataBelowAllThatIsGiven) {
   EXPECT_THAT(place.read("run/config.toml"), HasSubstr("batch_size = 512\n"));
 }
 
+TEST(Train, TakesThePublishedRegimeByOneWord) {
+  const Workplace place;
+  const Finished shown = place.fedhur({"train", "--preset", "paper", "--show-config"});
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  for (const char* line :
+       {"\nlocal_epochs = 1\n", "\nlearning_rate = 0.1\n", "\nlearning_rate_decay = 1.0\n",
+        "\nsolver = \"gradient\"\n", "\nrefinement_weight = 0.5\n", "\nlevel_weights = [1.0]\n"}) {
+    EXPECT_THAT(shown.out, HasSubstr(line));
+  }
+  const Finished changed = place.fedhur({"train", "--preset", "paper", "--show-config", "--method",
+                                         "fedmf", "--set", "train.local_epochs=3"});
+  EXPECT_THAT(changed.out, HasSubstr("\nlocal_epochs = 3\n"));
+  EXPECT_THAT(changed.out, HasSubstr("\nlearning_rate = 0.1\n"));
+
+  for (const std::string method :
+       {"local", "fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap", "fedca", "fedcia", "fedhur"}) {
+    const Finished finished =
+        place.train(method, {"--preset", "paper", "--method", method, "--json"});
+    ASSERT_EQ(finished.exit_code, 0) << method << finished.err;
+    EXPECT_EQ(json::parse(finished.out).at("method"), method);
+    EXPECT_THAT(place.read(method + "/config.toml"), HasSubstr("\npatience = 10\n"));
+  }
+  for (const Arguments& arguments :
+       {Arguments{"--preset", "papers"}, Arguments{"--preset", "paper", "--method", "popularity"},
+        Arguments{"--preset", "paper", "--tuned", "ml-100k"}}) {
+    const Finished finished = place.fedhur(Arguments{"train"} + arguments);
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_THAT(finished.err, HasSubstr("--preset"));
+  }
+}
+
 TEST(Train, RepeatsARunFromItsConfigFile) {
   const Workplace place;
   ASSERT_EQ(place.train("first", {"--seed", "5"}).exit_code, 0);
