@@ -35,7 +35,7 @@ PairedTest paired_test(std::span<const double> a, std::span<const double> b) {
   std::vector<double> differences(a.size());
   std::ranges::transform(a, b, differences.begin(), std::minus<>());
   const Spread spread = spread_of(differences);
-  PairedTest test{.difference = spread.mean};
+  PairedTest test{.difference = spread.mean, .pairs = a.size()};
   if (a.size() < 2) return test;
   const auto count = static_cast<double>(a.size());
   if (spread.deviation > 0.0) {

@@ -1,6 +1,7 @@
 // What a few numbers say together: means over seeds, whether a difference is one, and whether two
 // quantities rise together.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct PairedTest {
   double difference = 0.0;  // mean of a - b
   double t = 0.0;           // infinite where all differences are the same and not 0
   double p = 1.0;           // 1 for fewer than two pairs
+  std::size_t pairs = 0;    // fewer than two say nothing about t and p
+
+  [[nodiscard]] bool is_decided() const { return pairs > 1; }
 };
 // Both of one length: a[i] and b[i] were measured under the same conditions, such as one seed.
 [[nodiscard]] PairedTest paired_test(std::span<const double> a, std::span<const double> b);

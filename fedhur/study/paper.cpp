@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/nearest_name.hpp"
@@ -42,18 +40,18 @@ std::vector<Row> query_rows() {
           fedhur_row("H - (HF + FH)/2", {"query.form=utility"}, true)};
 }
 
-// Direct scores alone, and the scorer with each choice of its inputs that the paper compares.
+// The six choices of the scorer's inputs that the paper compares, and direct scores alone.
 std::vector<Row> scorer_rows() {
   const auto with = [](const std::string& label, const std::string& inputs, bool is_proposal) {
     return fedhur_row(label, {"scorer.refinement_weight=0.5", "scorer.inputs=" + inputs},
                       is_proposal);
   };
   return {fedhur_row("no scorer", {"scorer.refinement_weight=0"}),
-          with("rho", R"(["strengths"])", false),
-          with("nu", R"(["scale"])", false),
           with("s", R"(["total"])", false),
-          with("rho, nu", R"(["strengths", "scale"])", false),
+          with("rho", R"(["strengths"])", false),
+          with("nu, s", R"(["scale", "total"])", false),
           with("rho, s", R"(["strengths", "total"])", false),
+          with("rho, nu", R"(["strengths", "scale"])", false),
           with("rho, nu, s", R"(["strengths", "scale", "total"])", true)};
 }
 
@@ -73,45 +71,6 @@ std::vector<Row> direction_rows() {
   return rows;
 }
 
-struct Printed {
-  std::string_view table, row, data, metric;
-  double value;
-};
-// FedRAP's MRR on ML-100K is left out: the paper prints its recall there once more.
-constexpr std::array kPrinted = {
-    Printed{"overall", "MF (local)", "ml-100k", "recall@10", .0756},
-    Printed{"overall", "MF (local)", "ml-100k", "mrr@10", .3232},
-    Printed{"overall", "MF (local)", "ml-100k", "ndcg@10", .1504},
-    Printed{"overall", "FedMF", "ml-100k", "recall@10", .1813},
-    Printed{"overall", "FedMF", "ml-100k", "mrr@10", .5501},
-    Printed{"overall", "FedMF", "ml-100k", "ndcg@10", .3198},
-    Printed{"overall", "FedNCF", "ml-100k", "recall@10", .1680},
-    Printed{"overall", "FedNCF", "ml-100k", "mrr@10", .5568},
-    Printed{"overall", "FedNCF", "ml-100k", "ndcg@10", .3170},
-    Printed{"overall", "PFedRec", "ml-100k", "recall@10", .1681},
-    Printed{"overall", "PFedRec", "ml-100k", "mrr@10", .5685},
-    Printed{"overall", "PFedRec", "ml-100k", "ndcg@10", .3233},
-    Printed{"overall", "GPFedRec", "ml-100k", "recall@10", .1162},
-    Printed{"overall", "GPFedRec", "ml-100k", "mrr@10", .4550},
-    Printed{"overall", "GPFedRec", "ml-100k", "ndcg@10", .2395},
-    Printed{"overall", "FedRAP", "ml-100k", "recall@10", .0600},
-    Printed{"overall", "FedRAP", "ml-100k", "ndcg@10", .1260},
-    Printed{"overall", "FedCA", "ml-100k", "recall@10", .1184},
-    Printed{"overall", "FedCA", "ml-100k", "mrr@10", .4107},
-    Printed{"overall", "FedCA", "ml-100k", "ndcg@10", .2008},
-    Printed{"overall", "FedCIA", "ml-100k", "recall@10", .1903},
-    Printed{"overall", "FedCIA", "ml-100k", "mrr@10", .5855},
-    Printed{"overall", "FedCIA", "ml-100k", "ndcg@10", .3440},
-    Printed{"overall", "FedHUR", "ml-100k", "recall@10", .1973},
-    Printed{"overall", "FedHUR", "ml-100k", "mrr@10", .6146},
-    Printed{"overall", "FedHUR", "ml-100k", "ndcg@10", .3693},
-    Printed{"efficiency", "FedCIA", "ml-100k", "mib_up", .82},
-    Printed{"efficiency", "FedCIA", "ml-100k", "mib_down", .82},
-    Printed{"efficiency", "FedCIA", "ml-100k", "seconds", 610},
-    Printed{"efficiency", "FedHUR", "ml-100k", "mib_up", .92},
-    Printed{"efficiency", "FedHUR", "ml-100k", "mib_down", 1.16},
-    Printed{"efficiency", "FedHUR", "ml-100k", "seconds", 700},
-};
 }  // namespace
 
 Row proposal() { return {"FedHUR", "fedhur", {}, true}; }
@@ -139,15 +98,5 @@ const PaperTable& find_table(const std::string& name) {
   throw ConfigError(
       fmt::format("there is no table '{}'{}", name,
                   hint(name, known, fmt::format("; expected one of {}", fmt::join(known, ", ")))));
-}
-
-std::optional<double> published(const std::string& table, const std::string& row,
-                                const std::string& data, const std::string& metric) {
-  const auto* const found = std::ranges::find_if(kPrinted, [&](const Printed& printed) {
-    return printed.table == table && printed.row == row && printed.data == data &&
-           printed.metric == metric;
-  });
-  if (found == kPrinted.end()) return std::nullopt;
-  return found->value;
 }
 }  // namespace fedhur::study

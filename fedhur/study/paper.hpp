@@ -36,7 +36,20 @@ struct PaperTable {
 [[nodiscard]] const PaperTable& find_table(const std::string& name);
 
 // What the paper prints, where it is known: metric is "recall@10", "mrr@10", "ndcg@10", "mib_up",
-// "mib_down" or "seconds".
+// "mib_down", "round_seconds", "fine_tuning_seconds" or "seconds".
 [[nodiscard]] std::optional<double> published(const std::string& table, const std::string& row,
                                               const std::string& data, const std::string& metric);
+
+struct PublishedCorrelation {
+  double pearson = 0.0;
+  double spearman = 0.0;
+};
+// Of a relation's scores ("similarity", "utility") with the quality after aggregation.
+[[nodiscard]] std::optional<PublishedCorrelation> published_correlation(const std::string& data,
+                                                                        const std::string& relation,
+                                                                        const std::string& part,
+                                                                        const std::string& metric);
+
+// On the data set that the paper's numbers are of; empty for any other.
+[[nodiscard]] std::string note_on_published_data(const std::string& data);
 }  // namespace fedhur::study

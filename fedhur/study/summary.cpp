@@ -76,11 +76,20 @@ std::string format_published(const Summary& summary, const DataSummary& data,
   return is_known ? fmt::format("{}", fmt::join(parts, " / ")) : "-";
 }
 
+bool has_published(const Summary& summary, const DataSummary& data) {
+  return std::ranges::any_of(data.rows, [&](const RowSummary& row) {
+    return format_published(summary, data, row) != "-";
+  });
+}
+
 std::string format_test(const RowSummary& row) {
   if (row.is_best_rival) return "(best rival)";
   if (!row.test) return "-";
-  return fmt::format("{:+.4f} (t {:.1f}, p {:.3f})", row.test->difference, row.test->t,
-                     row.test->p);
+  const std::string difference = fmt::format("{:+.4f}", row.test->difference);
+  if (!row.test->is_decided()) return difference + " (t -, p -)";
+  const std::string p =
+      row.test->p < 0.001 ? std::string("< .001") : fmt::format("{:.3f}", row.test->p);
+  return fmt::format("{} (t {:.1f}, p {})", difference, row.test->t, p);
 }
 
 std::string data_markdown(const Summary& summary, const DataSummary& data) {
@@ -100,6 +109,8 @@ std::string data_markdown(const Summary& summary, const DataSummary& data) {
     if (has_quality(summary)) text += " | " + format_test(row);
     text += fmt::format(" | {} |\n", row.seeds.size());
   }
+  const std::string note = note_on_published_data(data.data.name);
+  if (!note.empty() && has_published(summary, data)) text += fmt::format("\n* {}\n", note);
   for (const std::string& problem : data.problems) text += fmt::format("\n* {}\n", problem);
   return text + "\n";
 }
@@ -190,9 +201,13 @@ std::string to_csv(const Summary& summary) {
             "{},{},\"{}\",{},{},{},{},{}", summary.table->name, data.data.name, label, column.name,
             spread.mean, spread.deviation, row.seeds.size(),
             optional(published(summary.table->name, label, data.data.name, column.name)));
-        text += column.name == kDeciding && row.test
-                    ? fmt::format(",{},{},{}\n", row.test->difference, row.test->t, row.test->p)
-                    : ",,,\n";
+        if (column.name != kDeciding || !row.test) {
+          text += ",,,\n";
+        } else if (row.test->is_decided()) {
+          text += fmt::format(",{},{},{}\n", row.test->difference, row.test->t, row.test->p);
+        } else {
+          text += fmt::format(",{},,\n", row.test->difference);
+        }
       }
     }
   }
@@ -219,8 +234,11 @@ std::string to_json(const Summary& summary, const std::vector<std::string>& note
         if (printed) entry["published"][name] = *printed;
       }
       if (row.test) {
-        entry["test"] = {
-            {"difference", row.test->difference}, {"t", row.test->t}, {"p", row.test->p}};
+        entry["test"] = {{"difference", row.test->difference}};
+        if (row.test->is_decided()) {
+          entry["test"]["t"] = row.test->t;
+          entry["test"]["p"] = row.test->p;
+        }
       }
       rows.push_back(std::move(entry));
     }

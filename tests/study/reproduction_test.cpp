@@ -45,6 +45,13 @@ TEST(PaperTables, ConsistOfRunsThatCanBeMade) {
   }
 }
 
+TEST(PaperTables, HaveThePapersSixChoicesOfScorerInputs) {
+  std::vector<std::string> labels;
+  for (const Row& row : find_table("scorer").rows) labels.push_back(row.label);
+  EXPECT_THAT(labels, testing::ElementsAre("no scorer", "s", "rho", "nu, s", "rho, s", "rho, nu",
+                                           "rho, nu, s"));
+}
+
 TEST(PaperTables, WithAnAxisHaveNumbersThatRise) {
   int count = 0;
   for (const PaperTable& table : paper_tables()) {
