@@ -14,7 +14,12 @@ namespace {
 using experiment::Simulation;
 using Scores = MatrixOf<double>;  // targets x candidates
 constexpr std::array<const char*, 3> kParts = {"train", "valid", "test"};
-using Qualities = std::array<Eigen::VectorXd, 3>;  // by part, of every client; NaN without rows
+// NDCG over the whole ranking moves with every change of a rank, where a cutoff of ten hardly moves
+// for a client of a few users.
+constexpr std::array<const char*, 4> kMetrics = {"recall@10", "mrr@10", "ndcg@10", "ndcg"};
+template <class Value>
+using Table = std::array<std::array<Value, kMetrics.size()>, kParts.size()>;
+using Qualities = Table<Eigen::VectorXd>;  // of every client; NaN without rows
 
 // The scores of the round, each scope's standardised over candidates, and averaged over scopes.
 Scores scores_of(const ConfigTable& table, const std::string& relation, const State& state,
@@ -38,24 +43,30 @@ Scores scores_of(const ConfigTable& table, const std::string& relation, const St
   return total;
 }
 
-// NDCG over the whole ranking: it moves with every change of a rank, where a cutoff of ten hardly
-// moves for a client of a few users.
 Qualities judge_clients(const Simulation& simulation) {
   const auto K = simulation.num_clients();
   const Index n = simulation.dataset.num_items();
-  const std::string metric = fmt::format("ndcg@{}", n);
+  std::vector<Index> cutoffs = {10};
+  if (n > 10) cutoffs.push_back(n);
+  const std::string whole = fmt::format("ndcg@{}", cutoffs.back());
   Qualities qualities;
-  for (auto& part : qualities) part = Eigen::VectorXd::Constant(K, std::nan(""));
+  for (auto& part : qualities) part.fill(Eigen::VectorXd::Constant(K, std::nan("")));
   simulation.executor.for_each(K, [&](Index k) {
     const experiment::Member& client = simulation.party[static_cast<std::size_t>(k)];
     const data::ClientData& data = client.data();
     const data::UserItems nothing(std::vector<std::vector<ItemId>>(data.users.size()));
     const data::ClientData of_training = {
         .users = data.users, .train = nothing, .valid = nothing, .test = data.train};
-    const auto held_out = evaluate::rank_all_users(client.half().recommender(), data, {n});
-    const auto trained = evaluate::rank_all_users(client.half().recommender(), of_training, {n});
+    const auto held_out = evaluate::rank_all_users(client.half().recommender(), data, cutoffs);
+    const auto trained =
+        evaluate::rank_all_users(client.half().recommender(), of_training, cutoffs);
     const auto put = [&](std::size_t part, const evaluate::QualitySums& sums) {
-      if (sums.num_users() > 0.0) qualities[part](k) = sums.means().at(metric);
+      if (sums.num_users() <= 0.0) return;
+      const auto means = sums.means();
+      for (std::size_t metric = 0; metric < kMetrics.size(); ++metric) {
+        const std::string name = kMetrics[metric];
+        qualities[part][metric](k) = means.at(name == "ndcg" ? whole : name);
+      }
     };
     put(0, trained.test);
     put(1, held_out.valid);
@@ -64,10 +75,10 @@ Qualities judge_clients(const Simulation& simulation) {
   return qualities;
 }
 
-// By part: what each candidate (column) changes for each target (row).
-std::optional<std::array<Scores, 3>> changes_by_candidate(
-    const ConfigTable& table, const State& state, Round round,
-    const std::function<bool()>& should_stop) {
+// What each candidate (column) changes for each target (row).
+std::optional<Table<Scores>> changes_by_candidate(const ConfigTable& table, const State& state,
+                                                  Round round,
+                                                  const std::function<bool()>& should_stop) {
   Simulation none = simulate(table, {"relation.kind=none"});
   restore(state, none);
   play(none, round);
@@ -75,8 +86,8 @@ std::optional<std::array<Scores, 3>> changes_by_candidate(
 
   Simulation simulation = simulate(table, {"relation.kind=candidate"});
   const auto K = simulation.num_clients();
-  std::array<Scores, 3> changes;
-  for (auto& part : changes) part.resize(K, K);
+  Table<Scores> changes;
+  for (auto& part : changes) part.fill(Scores(K, K));
   for (Index candidate = 0; candidate < K; ++candidate) {
     if (should_stop && should_stop()) return std::nullopt;
     ConfigTable own = table;
@@ -86,29 +97,50 @@ std::optional<std::array<Scores, 3>> changes_by_candidate(
     restore(state, simulation);
     play(simulation, round);
     const Qualities after = judge_clients(simulation);
-    for (std::size_t part = 0; part < 3; ++part) {
-      changes[part].col(candidate) = after[part] - before[part];
+    for (std::size_t part = 0; part < kParts.size(); ++part) {
+      for (std::size_t metric = 0; metric < kMetrics.size(); ++metric) {
+        changes[part][metric].col(candidate) = after[part][metric] - before[part][metric];
+      }
     }
   }
   return changes;
 }
 
-CorrelationOf correlation_of(const std::string& relation, const std::string& part,
-                             const Scores& scores, const Scores& changes) {
-  CorrelationOf result{.relation = relation, .part = part, .pearson = {}, .spearman = {}};
+// Two quantities whose correlation is asked for.
+struct Pairs {
+  std::vector<double> scores;
+  std::vector<double> changes;
+};
+
+void correlate_within_targets(const Scores& scores, const Scores& changes, CorrelationOf& result) {
   for (Index k = 0; k < scores.rows(); ++k) {
-    std::vector<double> score;
-    std::vector<double> change;
+    Pairs pairs;
     for (Index j = 0; j < scores.cols(); ++j) {
       if (j == k || std::isnan(changes(k, j))) continue;
-      score.push_back(scores(k, j));
-      change.push_back(changes(k, j));
+      pairs.scores.push_back(scores(k, j));
+      pairs.changes.push_back(changes(k, j));
     }
-    if (change.empty()) continue;
-    result.pearson.push_back(evaluate::pearson(score, change));
-    result.spearman.push_back(evaluate::spearman(score, change));
+    if (pairs.scores.empty()) continue;
+    result.pearson.push_back(evaluate::pearson(pairs.scores, pairs.changes));
+    result.spearman.push_back(evaluate::spearman(pairs.scores, pairs.changes));
   }
-  return result;
+}
+
+void correlate_candidates(const Scores& scores, const Scores& changes, CorrelationOf& result) {
+  Pairs pairs;
+  for (Index j = 0; j < scores.cols(); ++j) {
+    Pairs of_targets;
+    for (Index k = 0; k < scores.rows(); ++k) {
+      if (j == k || std::isnan(changes(k, j))) continue;
+      of_targets.scores.push_back(scores(k, j));
+      of_targets.changes.push_back(changes(k, j));
+    }
+    if (of_targets.scores.empty()) continue;
+    pairs.scores.push_back(evaluate::spread_of(of_targets.scores).mean);
+    pairs.changes.push_back(evaluate::spread_of(of_targets.changes).mean);
+  }
+  result.candidate_pearson = evaluate::pearson(pairs.scores, pairs.changes);
+  result.candidate_spearman = evaluate::spearman(pairs.scores, pairs.changes);
 }
 }  // namespace
 
@@ -129,7 +161,12 @@ std::vector<CorrelationOf> correlate(const ConfigTable& table, Round rounds,
   for (const std::string relation : {"similarity", "utility"}) {
     const Scores scores = scores_of(table, relation, state, rounds);
     for (std::size_t part = 0; part < kParts.size(); ++part) {
-      all.push_back(correlation_of(relation, kParts[part], scores, (*changes)[part]));
+      for (std::size_t metric = 0; metric < kMetrics.size(); ++metric) {
+        CorrelationOf one{.relation = relation, .part = kParts[part], .metric = kMetrics[metric]};
+        correlate_within_targets(scores, (*changes)[part][metric], one);
+        correlate_candidates(scores, (*changes)[part][metric], one);
+        all.push_back(std::move(one));
+      }
     }
   }
   return all;

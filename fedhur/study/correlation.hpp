@@ -11,13 +11,18 @@
 #include "fedhur/evaluate/statistics.hpp"
 
 namespace fedhur::study {
-// Of one relation and one part of the data. Each target has a correlation of its own, over all
-// candidates but itself, between its scores and the change of its NDCG over the whole ranking.
+// Of one relation, one part of the data and one metric, in two readings. Each target has a
+// correlation of its own, over all candidates but itself, between its scores and the change of its
+// metric. And there is one over the candidates, each with the means of its scores and changes over
+// all targets but itself.
 struct CorrelationOf {
-  std::string relation;         // "similarity" or "utility"
-  std::string part;             // "train", "valid" or "test"
-  std::vector<double> pearson;  // one per target that has rows in the part
-  std::vector<double> spearman;
+  std::string relation;  // "similarity" or "utility"
+  std::string part;      // "train", "valid" or "test"
+  std::string metric;    // "recall@10", "mrr@10", "ndcg@10"; "ndcg" over the whole ranking
+  std::vector<double> pearson = {};  // one per target that has rows in the part
+  std::vector<double> spearman = {};
+  double candidate_pearson = 0.0;
+  double candidate_spearman = 0.0;
 };
 
 // `table` has the settings of a FedHUR run. Its first `rounds` rounds are trained as they are; the

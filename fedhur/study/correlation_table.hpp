@@ -19,20 +19,26 @@ struct CorrelationCell {
     const std::function<void(const CorrelationCell&)>& on_end,
     const std::function<bool()>& should_stop);
 
-// A relation on a part of a data set. One number per seed: the mean over targets.
+// A relation on a part of a data set, by one metric. One number per seed: the mean over targets, or
+// the one over candidates.
 struct CorrelationLine {
   std::size_t data = 0;  // of the configuration
   std::string relation;
   std::string part;
+  std::string metric;
   std::vector<double> pearson;
   std::vector<double> spearman;
-  evaluate::Spread pearson_by_target;  // over the targets of all seeds
 };
-[[nodiscard]] std::vector<CorrelationLine> lines_of(const std::vector<CorrelationCell>& cells);
+enum class Reading : std::uint8_t {
+  targets,     // of each target over its candidates; the mean over targets
+  candidates,  // of the candidates' means over all targets
+};
+constexpr auto names_of(Reading) { return std::array{"targets", "candidates"}; }
+[[nodiscard]] std::vector<CorrelationLine> lines_of(const std::vector<CorrelationCell>& cells,
+                                                    Reading reading);
 // "+0.123 ± 0.010" over seeds.
 [[nodiscard]] std::string format_correlation(const std::vector<double>& values);
 
-// Means over targets, then over seeds.
 [[nodiscard]] std::string to_markdown(const std::vector<CorrelationCell>& cells,
                                       const ReproductionConfig& config,
                                       const std::vector<std::string>& notes);

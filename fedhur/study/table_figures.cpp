@@ -324,11 +324,11 @@ std::vector<report::Figure> draw_correlations(const std::vector<CorrelationCell>
                                               const ReproductionConfig& config,
                                               report::FigureFormat format) {
   std::vector<report::Figure> figures;
-  const auto lines = lines_of(cells);
+  const auto lines = lines_of(cells, Reading::targets);
   for (std::size_t data = 0; data < config.data.size(); ++data) {
     std::vector<Panel> panels = {{"Pearson", {}}, {"Spearman", {}}};
     for (const CorrelationLine& line : lines) {
-      if (line.data != data) continue;
+      if (line.data != data || line.metric != "ndcg") continue;
       const auto add = [&](Panel& panel, const std::vector<double>& values) {
         panel.marks.push_back({.label = fmt::format("{}, {}", line.relation, line.part),
                                .text = format_correlation(values),
