@@ -43,6 +43,7 @@ struct ReproduceFlags {
   std::int64_t hierarchy_round = 5;
   std::string out = "reproduction";
   FigureFolders figures;
+  bool scales_curves = false;
   bool is_json = false;
   bool is_quiet = false;
 };
@@ -220,7 +221,9 @@ void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
   const study::Summary summary = study::summarize(table, config, cells);
   write_table(name, study::to_markdown(summary, notes), study::to_csv(summary),
               study::to_json(summary, notes), flags);
-  draw(flags, [&](report::FigureFormat format) { return study::draw_table(summary, format); });
+  const auto scale = flags.scales_curves ? study::CurveScale::unit : study::CurveScale::measured;
+  draw(flags,
+       [&](report::FigureFormat format) { return study::draw_table(summary, format, scale); });
 }
 
 void make_correlations(const study::ReproductionConfig& config, const ReproduceFlags& flags,
@@ -316,6 +319,8 @@ void add_reproduce_flags(CLI::App& app, ReproduceFlags& flags) {
   add_value(app, "--hierarchy-round", flags.hierarchy_round, "R", "In which round (default: 5)");
   add_value(app, "--out", flags.out, "DIR", "Folder of tables and runs (default: reproduction)");
   add_figure_flags(app, flags.figures, "Figures as well, drawn by gnuplot into this folder");
+  app.add_flag("--scaled", flags.scales_curves,
+               "The figure on sensitivity with each metric scaled to [0, 1] on its own");
   app.add_flag("--json", flags.is_json, "JSON on standard output");
   app.add_flag("--quiet", flags.is_quiet, "Nothing but the tables");
 }

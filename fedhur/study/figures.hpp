@@ -8,10 +8,15 @@
 #include "fedhur/study/summary.hpp"
 
 namespace fedhur::study {
+// Of curves: metrics as they are, or each scaled to [0, 1] on its own, from its lowest mean to its
+// highest.
+enum class CurveScale : std::uint8_t { measured, unit };
+
 // Bars, or curves where the rows are numbers: a figure per data set of which any run is finished,
-// called <table>-<data>.
+// called <table>-<data>, or <table>-<data>-scaled.
 [[nodiscard]] std::vector<report::Figure> draw_table(const Summary& summary,
-                                                     report::FigureFormat format);
+                                                     report::FigureFormat format,
+                                                     CurveScale scale = CurveScale::measured);
 // Likewise, from what the table of correlations is made of.
 [[nodiscard]] std::vector<report::Figure> draw_correlations(
     const std::vector<CorrelationCell>& cells, const ReproductionConfig& config,

@@ -286,36 +286,58 @@ std::string draw_curves(const std::vector<Panel>& panels, const Axis& axis, cons
   return script + "unset multiplot\n";
 }
 
+void scale_to_unit(Panel& panel) {
+  double least = INFINITY;
+  double most = -INFINITY;
+  for (const Mark& mark : panel.marks) {
+    if (!mark.is_known()) continue;
+    least = std::min(least, mark.spread.mean);
+    most = std::max(most, mark.spread.mean);
+  }
+  const double range = most > least ? most - least : 1.0;
+  for (Mark& mark : panel.marks) {
+    mark.spread = {.mean = (mark.spread.mean - least) / range,
+                   .deviation = mark.spread.deviation / range};
+  }
+  panel.heading += ", scaled";
+}
+
 struct Drawn {
   const char* column;
   const char* heading = nullptr;  // that of the table, where there is no longer one
 };
-std::vector<Drawn> columns_to_draw(const PaperTable& table) {
+std::vector<Drawn> columns_to_draw(const PaperTable& table, CurveScale scale) {
   if (table.measures_time) {
     return {{"mib_up", "MiB up per client and round"},
             {"mib_down", "MiB down per client and round"},
             {"seconds", "seconds in all"}};
   }
+  if (table.axis && scale == CurveScale::unit) return {{"ndcg@10"}, {"recall@10"}, {"mrr@10"}};
   if (table.axis) return {{"ndcg@10"}, {"recall@10"}};
   return {{"ndcg@10"}};
 }
 }  // namespace
 
-std::vector<report::Figure> draw_table(const Summary& summary, report::FigureFormat format) {
+std::vector<report::Figure> draw_table(const Summary& summary, report::FigureFormat format,
+                                       CurveScale scale) {
   const PaperTable& table = *summary.table;
+  const bool is_scaled = table.axis && scale == CurveScale::unit;
   std::vector<report::Figure> figures;
   for (const DataSummary& data : summary.data) {
     std::vector<Panel> panels;
-    for (const Drawn& drawn : columns_to_draw(table)) {
+    for (const Drawn& drawn : columns_to_draw(table, scale)) {
       Panel panel = panel_of(summary, data, drawn.column);
       if (drawn.heading != nullptr) panel.heading = drawn.heading;
-      if (has_any(panel)) panels.push_back(std::move(panel));
+      if (!has_any(panel)) continue;
+      if (is_scaled) scale_to_unit(panel);
+      panels.push_back(std::move(panel));
     }
     if (panels.empty()) continue;
     const std::string& title = data.data.name;
-    figures.push_back({.name = fmt::format("{}-{}", table.name, plain(title)),
-                       .script = table.axis ? draw_curves(panels, *table.axis, title, format)
-                                            : draw_bars(panels, title, format)});
+    figures.push_back(
+        {.name = fmt::format("{}-{}{}", table.name, plain(title), is_scaled ? "-scaled" : ""),
+         .script = table.axis ? draw_curves(panels, *table.axis, title, format)
+                              : draw_bars(panels, title, format)});
   }
   return figures;
 }

@@ -120,6 +120,25 @@ TEST_F(PaperFigures, AreCurvesWhereTheRowsAreNumbers) {
   EXPECT_EQ(drawn[2][4], 1.0) << "the paper has sixteen";
 }
 
+TEST_F(PaperFigures, OfSensitivityCanHaveEachMetricScaledOnItsOwn) {
+  const Finished finished = place_.fedhur(
+      Arguments{"reproduce", "figure", "sensitivity", "--svg", "figures", "--scaled"} + kQuick);
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  expect_drawn("levels-synthetic-scaled");
+  const json rows = json::parse(place_.read("out/levels.json"))["data"][0]["rows"];
+  const std::vector<std::string> metrics = {"ndcg@10", "recall@10", "mrr@10"};
+  for (std::size_t panel = 0; panel < metrics.size(); ++panel) {
+    std::vector<double> means;
+    for (const json& row : rows) means.push_back(row["mean"][metrics[panel]].get<double>());
+    const auto [least, most] = std::minmax_element(means.begin(), means.end());
+    const auto drawn = block_of(script("levels-synthetic-scaled"), "panel" + std::to_string(panel));
+    ASSERT_EQ(drawn.size(), means.size());
+    for (std::size_t i = 0; i < means.size(); ++i) {
+      EXPECT_NEAR(drawn[i][1], (means[i] - *least) / (*most - *least), 1e-12) << metrics[panel];
+    }
+  }
+}
+
 TEST_F(PaperFigures, PutThePapersNumbersBesideOurs) {
   // A data set of the name that the paper has numbers for, and two rounds of all methods on it.
   std::filesystem::create_directory(place_ / "ml-100k");
