@@ -219,7 +219,7 @@ class ScopeCheck:
     def direct_scores(self):
         relation = self.dump.get("relation")
         K = self.dump.num_clients
-        if relation == "utility":
+        if relation in ("utility", "common"):
             Q = self.dump.of_clients(self.folder + "projected_query")
             rows = np.concatenate([q.T for q in Q])
             strengths = np.stack([((rows @ Z) ** 2).sum(axis=1) for Z in self.Z], axis=1)
@@ -239,7 +239,10 @@ class ScopeCheck:
         if expected is not None:
             self.report.compare("s (direct scores)", found, expected, 1e-5)
         r = self.array("retrieval_scores")
-        if self.dump.get("lambda") == 0:
+        if self.dump.get("lambda") == 0 and self.dump.get("relation") == "common":
+            mean = np.broadcast_to(found.mean(axis=0), found.shape)
+            self.report.compare("r = mean of s over targets", r, mean, 1e-6)
+        elif self.dump.get("lambda") == 0:
             self.report.compare("r = s (lambda = 0)", r, found, 0.0)
         clip = self.dump.get("clip")
         logits = np.clip(standardize(r), -clip, clip) / self.dump.get("tau")
@@ -378,7 +381,7 @@ def main():
     for scope in dump.scopes:
         check = ScopeCheck(dump, scope, report)
         filters.append(check.check_filter(filters))
-        if dump.get("relation") == "utility":
+        if dump.get("relation") in ("utility", "common"):
             check.check_queries(filters[-1])
         check.check_weights()
         residuals.append(check.check_residuals())
@@ -388,7 +391,7 @@ def main():
                     f"{max(check.short for check in checks):.2e} away, at most")
         report.tell(f"R_k: {max(check.worst_residual for check in checks):.2e} of its own largest "
                     "number away, at most")
-        if dump.get("relation") == "utility":
+        if dump.get("relation") in ("utility", "common"):
             deviation, magnified = max(check.worst_query for check in checks)
             noise = sum(check.noise_queries for check in checks)
             report.tell(f"Q: {deviation:.2e} away at most, in a column where U p is {magnified:.0f} "

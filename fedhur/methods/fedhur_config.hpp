@@ -26,9 +26,7 @@ struct FedHurConfig {
 
   // With the weights as they are in this round.
   [[nodiscard]] FedHurConfig in_round(Round round) const;
-  [[nodiscard]] bool asks_queries() const {
-    return retrieval.relation == server::Relation::utility;
-  }
+  [[nodiscard]] bool asks_queries() const { return server::asks_queries(retrieval.relation); }
   [[nodiscard]] bool has_relations() const { return retrieval.relation != server::Relation::none; }
 };
 void declare_settings(Settings& settings, FedHurConfig& config);

@@ -31,7 +31,7 @@ constexpr auto names_of(Coarse) { return std::array{"filters", "parameters"}; }
 struct Targets {
   std::vector<ClientId> clients;        // in ascending order
   std::vector<Index> places;            // of each among the candidates
-  std::vector<Shared<Matrix>> queries;  // Q, scope below scope; of Relation::utility alone
+  std::vector<Shared<Matrix>> queries;  // Q, scope below scope; where queries are asked
 };
 
 struct PersonalizationConfig {

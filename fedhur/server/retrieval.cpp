@@ -47,6 +47,7 @@ DirectScores score(const ScopeView& scope, const RetrievalConfig& config, bool w
       break;
     }
     case Relation::utility:
+    case Relation::common:
       direct =
           score_candidates(scope.queries, scope.group_embeddings, scope.grams, wants_strengths);
       break;
@@ -92,7 +93,9 @@ void declare_settings(Settings& settings, RetrievalConfig& config) {
                "who can help a target: `none` (FedCIA), `own` (a control: the target alone), "
                "`candidate` (a control: the client `relation.candidate` alone, for all targets), "
                "`similarity` (who is like it), `complementarity` (who is unlike it), `both` (the "
-               "sum of the two, standardised), `utility` (who answers its query)");
+               "sum of the two, standardised), `utility` (who answers its query), "
+               "`common` (a control: the mean utility score over all targets, one set of weights "
+               "for all)");
   settings.add("relation.principal_directions", config.principal_directions, at_least(1),
                "of `complementarity`", "kappa");
   settings.add("relation.candidate", config.candidate, at_least(0),
@@ -149,7 +152,7 @@ MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores, doub
 Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& config,
                               const Scorer& scorer, const ScorerConfig& scorer_config,
                               const std::vector<Index>& training_targets) {
-  const bool is_scored = config.relation == Relation::utility && scorer_config.is_used();
+  const bool is_scored = asks_queries(config.relation) && scorer_config.is_used();
   const DirectScores direct = score(scope, config, is_scored);
   Retrieval retrieval;
   retrieval.direct_scores = direct.scores;
@@ -162,7 +165,11 @@ Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& con
     gather_training_rows(retrieval, direct, scales, scorer_config, training_targets,
                          scope.queries[0].cols());
   }
-  // The controls have no candidates to weigh.
+  if (config.relation == Relation::common) {
+    const Eigen::RowVectorXd mean = retrieval.retrieval_scores.colwise().mean();
+    retrieval.retrieval_scores.rowwise() = mean;
+  }
+  // These controls have no candidates to weigh.
   const bool is_settled =
       config.relation == Relation::own || config.relation == Relation::candidate;
   retrieval.aggregation_weights =

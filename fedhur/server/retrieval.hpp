@@ -12,9 +12,15 @@ enum class Relation : std::uint8_t {
   complementarity,  // who is unlike it
   both,             // the sum of the two, standardised
   utility,          // who answers its utility query
+  common,           // who answers the queries of all targets on average: one set of weights for all
+                    // (a control: what is left of utility when nothing is personal)
 };
 constexpr auto names_of(Relation) {
-  return std::array{"none", "own", "candidate", "similarity", "complementarity", "both", "utility"};
+  return std::array{"none", "own",     "candidate", "similarity", "complementarity",
+                    "both", "utility", "common"};
+}
+[[nodiscard]] constexpr bool asks_queries(Relation relation) {
+  return relation == Relation::utility || relation == Relation::common;
 }
 
 struct RetrievalConfig {
@@ -50,8 +56,8 @@ struct Retrieval {                       // of one scope; rows are targets, colu
 [[nodiscard]] MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores,
                                                 double clip, double temperature);
 
-// What retrieval knows of a scope. `queries` are needed for Relation::utility alone, whose targets
-// are those that ask; with the other relations all candidates are targets.
+// What retrieval knows of a scope. `queries` are needed where the relation asks them, and then the
+// targets are those that ask; with the other relations all candidates are targets.
 struct ScopeView {
   const std::vector<Matrix>& group_embeddings;
   const Matrix& grams;

@@ -22,10 +22,11 @@ Row fedhur_row(std::string label, std::vector<std::string> assignments, bool is_
   return {std::move(label), "fedhur", std::move(assignments), is_proposal};
 }
 
+// `common` is a control that the paper has not: what it shows is not personal.
 std::vector<Row> relation_rows() {
   std::vector<Row> rows = {fedhur_row("none", {"relation.kind=none"})};
   for (const std::string structure : {"single", "hierarchical"}) {
-    for (const std::string kind : {"similarity", "complementarity", "both", "utility"}) {
+    for (const std::string kind : {"similarity", "complementarity", "both", "common", "utility"}) {
       rows.push_back(fedhur_row(structure + " " + kind,
                                 {"relation.structure=" + structure, "relation.kind=" + kind},
                                 structure == "hierarchical" && kind == "utility"));

@@ -68,7 +68,8 @@ struct Variant {
 
 std::vector<Variant> variants() {
   std::vector<Variant> result;
-  for (const std::string kind : {"own", "similarity", "complementarity", "both", "utility"}) {
+  for (const std::string kind :
+       {"own", "similarity", "complementarity", "both", "utility", "common"}) {
     for (const std::string structure : {"single", "hierarchical"}) {
       result.push_back({"relation_" + kind + "_" + structure,
                         {"relation.kind=" + kind, "relation.structure=" + structure}});

@@ -111,7 +111,8 @@ struct Round0 {
   Shared<linalg::ItemHierarchy> hierarchy;
 };
 
-const std::vector<std::string> kKinds = {"own", "similarity", "complementarity", "both", "utility"};
+const std::vector<std::string> kKinds = {"own",  "similarity", "complementarity",
+                                         "both", "utility",    "common"};
 
 TEST(FedHurServer, MixesWholeFiltersWhereTheStructureIsSingle) {
   for (const std::string& kind : kKinds) {

@@ -76,7 +76,7 @@ TEST_P(Permutation, OfTheUploadsPermutesScoresWeightsAndResiduals) {
 INSTANTIATE_TEST_SUITE_P(All, Permutation,
                          testing::Values(Relation::none, Relation::own, Relation::similarity,
                                          Relation::complementarity, Relation::both,
-                                         Relation::utility),
+                                         Relation::utility, Relation::common),
                          [](const auto& relation) { return name_of(relation.param); });
 
 TEST(Permutation, OfTheUploadsLeavesTheGlobalFilterAlone) {

@@ -101,6 +101,45 @@ TEST(Weights, AreSettledForTheControlsAndUniformForNone) {
                       Dense(Dense::Constant(4, 4, 0.25)), 1e-12);
 }
 
+TEST(Weights, AreOneSetForAllTargetsWhereTheRelationIsCommon) {
+  const Scene scene(5);
+  const Retrieval utility = scene.retrieve({.relation = Relation::utility});
+  const Retrieval common = scene.retrieve({.relation = Relation::common});
+  EXPECT_EQ(common.direct_scores, utility.direct_scores);
+  Dense means = Dense::Zero(1, 5);
+  for (Index k = 0; k < 5; ++k) means += utility.direct_scores.row(k) / 5.0;
+  const Dense expected = weigh_candidates(means, 3.0, 1.0);
+  for (Index k = 0; k < 5; ++k) {
+    tests::expect_close(common.retrieval_scores.row(k), means, 1e-12);
+    tests::expect_close(common.aggregation_weights.row(k), expected, 1e-12);
+    EXPECT_EQ(common.aggregation_weights.row(k), common.aggregation_weights.row(0));
+  }
+  EXPECT_GT((expected.array() - 0.2).abs().maxCoeff(), 0.01);  // not those of none
+  EXPECT_GT((utility.aggregation_weights.row(0) - expected).cwiseAbs().maxCoeff(), 0.01);
+}
+
+TEST(Weights, AreCommonAfterTheScorerHasRefinedThem) {
+  const Scene scene(5);
+  const ScorerConfig scorer_config{.refinement_weight = 0.5F};
+  Scorer scorer(scorer_config.num_features(2), scorer_config, Rng(1));
+  const Matrix features = tests::random_matrix(20, 4, 1);
+  scorer.update(features, features.col(0));
+  const auto scores = [&](Relation relation) {
+    return retrieve_candidates({.group_embeddings = scene.embeddings,
+                                .grams = pack_grams(scene.embeddings),
+                                .queries = scene.queries},
+                               {.relation = relation}, scorer, scorer_config, {1, 3});
+  };
+  const Retrieval utility = scores(Relation::utility);
+  const Retrieval common = scores(Relation::common);
+  EXPECT_NE(utility.retrieval_scores, utility.direct_scores);
+  const Dense means = utility.retrieval_scores.colwise().mean();
+  for (Index k = 0; k < 5; ++k) {
+    tests::expect_close(common.retrieval_scores.row(k), means, 1e-12);
+  }
+  EXPECT_EQ(common.scorer_features, utility.scorer_features);
+}
+
 TEST(Weights, OfASingleClientAreOne) {
   const Scene scene(1);
   for (const char* name : names_of(Relation{})) {
@@ -112,8 +151,8 @@ TEST(Weights, OfASingleClientAreOne) {
 TEST(Weights, OfClientsWithNothingAreUniform) {
   Scene scene(3);
   for (Matrix& own : scene.embeddings) own.setZero();
-  for (const Relation relation :
-       {Relation::similarity, Relation::complementarity, Relation::both, Relation::utility}) {
+  for (const Relation relation : {Relation::similarity, Relation::complementarity, Relation::both,
+                                  Relation::utility, Relation::common}) {
     tests::expect_close(scene.retrieve({.relation = relation}).aggregation_weights.col(0),
                         Dense(Dense::Constant(3, 1, 1.0 / 3.0)), 1e-9);
   }

@@ -120,7 +120,7 @@ TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
   const auto query = plan_cells(find_table("query"), config);
   const auto relations = plan_cells(find_table("relations"), config);
   // Both proposals are FedHUR as it is.
-  EXPECT_EQ(query[3].run.folder, relations[8].run.folder);
+  EXPECT_EQ(query[3].run.folder, relations[10].run.folder);
   EXPECT_NE(query[2].run.folder, query[3].run.folder);
   ReproductionConfig longer = config;
   longer.assignments.emplace_back("stop.max_rounds=3");
