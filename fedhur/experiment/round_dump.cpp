@@ -40,8 +40,8 @@ class DumpWriter {
   void put_vector(const std::string& name, const Eigen::VectorXd& vector) const {
     write_npy_vector(place_of(name + ".npy"), vector.cast<Real>());
   }
-  void put(const std::string& name, const Json& json) const {
-    write_file_atomically(place_of(name + ".json"), json.dump(1) + "\n");
+  void put(const std::string& name, const Json& value) const {
+    write_file_atomically(place_of(name + ".json"), value.dump(1) + "\n");
   }
 
  private:

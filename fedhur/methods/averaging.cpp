@@ -25,15 +25,27 @@ Matrix train_and_average(const AveragingConfig& config, const ServerContext& con
 AveragingServer::AveragingServer(const AveragingConfig& config, const ServerContext& context)
     : config_(config),
       context_(context),
+      step_(config.step),
       item_embeddings_(draw_item_embeddings(context, config.embedding_dim, config.init_std)) {}
 
 federation::RoundNotes AveragingServer::run_round(Round round, federation::Federation& federation) {
   federation::RoundNotes notes;
   if (round == 0) send_embeddings(round, federation);  // the shared start
-  item_embeddings_ = train_and_average(
-      config_, context_, {.kind = "train", .round = round, .arrays = {}}, federation, notes);
+  step_.take(item_embeddings_,
+             train_and_average(config_, context_, {.kind = "train", .round = round, .arrays = {}},
+                               federation, notes));
   send_embeddings(round, federation);
   return notes;
+}
+
+NamedArrays AveragingServer::save() const {
+  NamedArrays state;
+  step_.save(state, "item_embeddings", item_embeddings_);
+  return state;
+}
+
+void AveragingServer::restore(const NamedArrays& state) {
+  step_.restore(state, "item_embeddings", item_embeddings_);
 }
 
 void AveragingServer::send_embeddings(Round round, federation::Federation& federation) const {

@@ -5,6 +5,7 @@
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
+#include "fedhur/server/server_step.hpp"
 
 namespace fedhur::methods {
 enum class AverageWeights : std::uint8_t {
@@ -17,6 +18,7 @@ struct AveragingConfig {
   Index embedding_dim = 0;
   Real init_std = 0;
   AverageWeights weights = AverageWeights::uniform;
+  server::ServerStepConfig step;
   UploadLimits limits;
 };
 
@@ -26,18 +28,21 @@ struct AveragingConfig {
                                        message::Message request, federation::Federation& federation,
                                        federation::RoundNotes& notes);
 
-// A round is "train", which clients answer with their item embeddings, and "update" with the
-// average of those who did, from which all recommend and train on. There is nothing to save: they
-// hold it.
+// A round is "train", which clients answer with their item embeddings, and "update" with what the
+// server makes of the average of those who did, from which all recommend and train on. The clients
+// hold it, so there is nothing to save unless the next step begins at it.
 class AveragingServer : public federation::ServerMethod {
  public:
   AveragingServer(const AveragingConfig& config, const ServerContext& context);
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override;
+  [[nodiscard]] NamedArrays save() const override;
+  void restore(const NamedArrays& state) override;
 
  private:
   void send_embeddings(Round round, federation::Federation& federation) const;
   AveragingConfig config_;
   ServerContext context_;
+  server::ServerStep step_;
   Matrix item_embeddings_;
 };
 }  // namespace fedhur::methods

@@ -12,11 +12,14 @@ Matrix draw_item_embeddings(const ServerContext& context, Index embedding_dim, R
                        context.rng.stream(Draw::item_init));
 }
 
-void send_start(const ServerContext& context, Index embedding_dim, Real init_std,
-                federation::Federation& federation) {
+Shared<Matrix> send_start(const ServerContext& context, Index embedding_dim, Real init_std,
+                          federation::Federation& federation) {
+  auto embeddings =
+      std::make_shared<const Matrix>(draw_item_embeddings(context, embedding_dim, init_std));
   message::Message start{.kind = "start", .round = 0, .arrays = {}};
-  start.arrays.set("item_embeddings", draw_item_embeddings(context, embedding_dim, init_std));
+  start.arrays.set("item_embeddings", Array(embeddings));
   tell_all(federation, std::move(start));
+  return embeddings;
 }
 
 void put_loss(message::Message& reply, const client::TrainingLoss& loss) {

@@ -10,11 +10,12 @@
 namespace fedhur::methods {
 [[nodiscard]] message::Message reply_to(const message::Message& request);
 
-// The random item embeddings that all clients start from, and "start" with them.
+// The random item embeddings that all clients start from, and "start" with them, which are
+// returned.
 [[nodiscard]] Matrix draw_item_embeddings(const ServerContext& context, Index embedding_dim,
                                           Real init_std);
-void send_start(const ServerContext& context, Index embedding_dim, Real init_std,
-                federation::Federation& federation);
+Shared<Matrix> send_start(const ServerContext& context, Index embedding_dim, Real init_std,
+                          federation::Federation& federation);
 
 // One message for each of these clients; `put` fills in what differs, by the place in the list.
 template <class Put>

@@ -10,11 +10,13 @@ using message::Message;
 
 struct FedMfConfig {
   LocalTrainingConfig training;
+  server::ServerStepConfig step;
   UploadLimits limits;
   client::UploadConfig upload;
 };
 void declare_settings(Settings& settings, FedMfConfig& config) {
   declare_settings(settings, config.training);
+  declare_settings(settings, config.step);
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
   declare_settings(settings, config.upload);
@@ -54,6 +56,7 @@ class FedMfServer : public AveragingServer {
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
                          .weights = AverageWeights::data,
+                         .step = config.step,
                          .limits = config.limits},
                         context) {}
 };

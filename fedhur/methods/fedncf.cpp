@@ -9,6 +9,7 @@
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
+#include "fedhur/server/server_step.hpp"
 
 namespace fedhur::methods {
 namespace {
@@ -35,6 +36,7 @@ struct FedNcfConfig {
   Resample resample = Resample::round;
   std::vector<Index> hidden = {32};  // H
   ItemRows item_rows = ItemRows::all;
+  server::ServerStepConfig step;  // of the item tables
   UploadLimits limits;
   client::UploadConfig upload;
 };
@@ -53,6 +55,8 @@ void declare_settings(Settings& settings, FedNcfConfig& config) {
       "average.item_rows", config.item_rows,
       "`touched`: a row is averaged over those that had the item in a triple of the round. Clients "
       "then upload which items these were, which tells the server something about interactions");
+  declare_settings(settings, config.step);
+  settings.note("server.rate", "of the item tables; the network is always averaged");
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
   declare_settings(settings, config.upload);
@@ -192,7 +196,9 @@ class FedNcfServer : public federation::ServerMethod {
   FedNcfServer(const FedNcfConfig& config, const ServerContext& context)
       : config_(config),
         context_(context),
-        shared_(draw_shared(config, context.num_items, context.rng)) {}
+        shared_(draw_shared(config, context.num_items, context.rng)),
+        item_step_(config.step),
+        gmf_item_step_(config.step) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
@@ -207,13 +213,16 @@ class FedNcfServer : public federation::ServerMethod {
     return notes;
   }
 
-  // The clients hold what was averaged; only rows that no client touches are needed once more.
+  // The clients hold what was averaged; only rows that no client touches are needed once more, and
+  // tables that the next step begins at.
   [[nodiscard]] NamedArrays save() const override {
     NamedArrays state;
     if (config_.item_rows == ItemRows::touched) {
       visit_item_tables(
           [&](const std::string& name, const Matrix& table) { state.set(name, table); }, shared_);
     }
+    item_step_.save(state, "item_embeddings", shared_.item_embeddings);
+    gmf_item_step_.save(state, "gmf_item_embeddings", shared_.gmf_item_embeddings);
     return state;
   }
   void restore(const NamedArrays& state) override {
@@ -221,6 +230,8 @@ class FedNcfServer : public federation::ServerMethod {
       visit_item_tables([&](const std::string& name, Matrix& table) { table = state.matrix(name); },
                         shared_);
     }
+    item_step_.restore(state, "item_embeddings", shared_.item_embeddings);
+    gmf_item_step_.restore(state, "gmf_item_embeddings", shared_.gmf_item_embeddings);
   }
 
  private:
@@ -253,16 +264,18 @@ class FedNcfServer : public federation::ServerMethod {
     const Executor& executor = *context_.executor;
     const UploadReader reader(answers, config_.limits, executor, notes);
     const std::vector<double> weights = reader.data_weights();
-    const auto average_items = [&](Matrix& table, const std::string& stem) {
+    const auto step_items = [&](server::ServerStep& step, Matrix& table, const std::string& stem) {
       const server::Uploads uploads = reader.item_embeddings(table.rows(), table.cols(), stem);
       if (config_.item_rows == ItemRows::touched) {
-        average_touched_rows(table, uploads, answers, weights, executor);
+        Matrix average = table;
+        average_touched_rows(average, uploads, answers, weights, executor);
+        step.take(table, std::move(average));
       } else {
-        table = server::average_embeddings(uploads, weights, executor);
+        step.take(table, server::average_embeddings(uploads, weights, executor));
       }
     };
-    average_items(shared_.item_embeddings, "item");
-    average_items(shared_.gmf_item_embeddings, "gmf_item");
+    step_items(item_step_, shared_.item_embeddings, "item");
+    step_items(gmf_item_step_, shared_.gmf_item_embeddings, "gmf_item");
     visit_weights(
         [&](const std::string& name, Matrix& table) {
           table = server::average_embeddings(reader.tables(name), weights, executor);
@@ -283,6 +296,8 @@ class FedNcfServer : public federation::ServerMethod {
   FedNcfConfig config_;
   ServerContext context_;
   NeuralParameters shared_;
+  server::ServerStep item_step_;
+  server::ServerStep gmf_item_step_;
 };
 }  // namespace
 

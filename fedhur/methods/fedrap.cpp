@@ -18,6 +18,7 @@ struct FedRapConfig {
   client::Schedule schedule = client::Schedule::tanh;
   Real table_learning_rate = 200.0F;
   Real batch_decay = 0.95F;
+  server::ServerStepConfig step;
   UploadLimits limits;
   client::UploadConfig upload;
 };
@@ -37,6 +38,7 @@ void declare_settings(Settings& settings, FedRapConfig& config) {
                "of both, rounds t from 0: `tanh` tanh(t/10), `fixed` 1, `sin` (sin(t/10) + 1)/2, "
                "`frac` 1/(t + 1), `square` 1 and 0 in turns of five rounds. The published program "
                "computes a schedule and trains with `fixed`");
+  declare_settings(settings, config.step);
   declare_norm_cap(settings, config.limits);
   declare_settings(settings, config.upload);
 }
@@ -167,6 +169,7 @@ class FedRapServer : public AveragingServer {
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
                          .weights = AverageWeights::uniform,
+                         .step = config.step,
                          .limits = config.limits},
                         context) {}
 };

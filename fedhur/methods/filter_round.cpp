@@ -1,6 +1,7 @@
 #include "fedhur/methods/filter_round.hpp"
 
 #include "fedhur/base/settings.hpp"
+#include "fedhur/server/server_step.hpp"
 
 namespace fedhur::methods {
 using message::Message;
@@ -8,6 +9,8 @@ using message::Message;
 void declare_settings(Settings& settings, FilterMethodConfig& config) {
   declare_settings(settings, config.training);
   declare_settings(settings, config.global_filter);
+  server::declare_rate(settings, config.server_rate);
+  settings.note("server.rate", "of filters");
   declare_settings(settings, config.fine_tuning);
   declare_noise(settings, config.upload);
   declare_norm_cap(settings, config.limits);
@@ -50,7 +53,10 @@ void FilterTraining::finetune(const linalg::ItemFilter& filter) {
 FilterRound FilterRounds::run(Round round, federation::Federation& federation) {
   FilterRound now{.round = round};
   const Index dim = config_.training.embedding_dim;
-  if (round == 0) send_start(context_, dim, config_.training.init_std, federation);
+  if (round == 0) {
+    Shared<Matrix> start = send_start(context_, dim, config_.training.init_std, federation);
+    if (is_stepping()) last_factor_ = std::move(start);
+  }
   {
     const auto answers =
         ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},
@@ -63,19 +69,27 @@ FilterRound FilterRounds::run(Round round, federation::Federation& federation) {
                       .item_embeddings(context_.num_items, dim);
   }
   filter_ = std::make_shared<const server::GlobalFilter>(
-      server::compute_global_filter(now.uploads, config_.global_filter, filter_->basis,
-                                    context_.rng.stream(Draw::subspace), *context_.executor));
+      is_stepping()
+          ? server::step_global_filter(now.uploads, config_.global_filter, *last_factor_,
+                                       config_.server_rate, *context_.executor)
+          : server::compute_global_filter(now.uploads, config_.global_filter, filter_->basis,
+                                          context_.rng.stream(Draw::subspace), *context_.executor));
   now.filter = filter_;
   now.global_factor = std::make_shared<const Matrix>(filter_->factor());
+  if (is_stepping()) last_factor_ = now.global_factor;
   now.notes.numbers["trace_kept"] = filter_->trace_kept;
   return now;
 }
 
-void FilterRounds::save(NamedArrays& state) const { state.set("global_basis", filter_->basis); }
+void FilterRounds::save(NamedArrays& state) const {
+  state.set("global_basis", filter_->basis);
+  if (is_stepping()) state.set("last_factor", Array(last_factor_));
+}
 
 void FilterRounds::restore(const NamedArrays& state) {
   server::GlobalFilter filter;
   filter.basis = state.matrix("global_basis");
+  if (is_stepping()) last_factor_ = state.shared_matrix("last_factor");
   filter_ = std::make_shared<const server::GlobalFilter>(std::move(filter));
 }
 }  // namespace fedhur::methods

@@ -13,6 +13,7 @@ struct FilterMethodConfig {
   client::LocalTrainingConfig training = {.learning_rate_decay = 0.95F};
   client::FineTuningConfig fine_tuning;
   server::GlobalFilterConfig global_filter;
+  Real server_rate = 1.0F;  // eta, of filters
   UploadLimits limits;
   client::UploadConfig upload;
 };
@@ -50,7 +51,8 @@ struct FilterRound {
 };
 
 // The server's side: the shared start, the uploads of a round, and the global filter, whose basis
-// the next round starts from.
+// the next round starts from. With a server rate the filter moves from the one sent last towards
+// that of the uploads; all that works with S_g then works with where it went.
 class FilterRounds {
  public:
   FilterRounds(const FilterMethodConfig& config, const ServerContext& context)
@@ -64,6 +66,8 @@ class FilterRounds {
  private:
   FilterMethodConfig config_;
   ServerContext context_;
+  [[nodiscard]] bool is_stepping() const { return config_.server_rate != 1.0F; }
   Shared<server::GlobalFilter> filter_ = std::make_shared<server::GlobalFilter>();
+  Shared<Matrix> last_factor_;  // T of the filter sent last, the start at first; null if unused
 };
 }  // namespace fedhur::methods

@@ -15,6 +15,7 @@ struct PFedRecConfig {
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta
   AverageWeights weights = AverageWeights::uniform;
+  server::ServerStepConfig step;
   UploadLimits limits;
   client::UploadConfig upload;
 };
@@ -25,6 +26,7 @@ void declare_settings(Settings& settings, PFedRecConfig& config) {
                "of `sgd_original`: items learn n eta times as fast as heads", "eta");
   settings.add("average.weights", config.weights,
                "`data`: by interactions, whose number is then uploaded");
+  declare_settings(settings, config.step);
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
   declare_settings(settings, config.upload);
@@ -125,31 +127,37 @@ class PFedRecServer : public federation::ServerMethod {
       : config_({.embedding_dim = config.training.embedding_dim,
                  .init_std = config.training.init_std,
                  .weights = config.weights,
+                 .step = config.step,
                  .limits = config.limits}),
         context_(context),
+        step_(config.step),
         item_embeddings_(draw_item_embeddings(context, config_.embedding_dim, config_.init_std)) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
     Message request{.kind = "train", .round = round, .arrays = {}};
     request.arrays.set("item_embeddings", item_embeddings_);
-    item_embeddings_ = train_and_average(config_, context_, std::move(request), federation, notes);
+    step_.take(item_embeddings_,
+               train_and_average(config_, context_, std::move(request), federation, notes));
     return notes;
   }
 
   [[nodiscard]] NamedArrays save() const override {
     NamedArrays state;
     state.set("item_embeddings", item_embeddings_);
+    step_.save(state, "item_embeddings", item_embeddings_);
     return state;
   }
   void restore(const NamedArrays& state) override {
     item_embeddings_ =
         *state.shaped_matrix("item_embeddings", context_.num_items, config_.embedding_dim);
+    step_.restore(state, "item_embeddings", item_embeddings_);
   }
 
  private:
   AveragingConfig config_;
   ServerContext context_;
+  server::ServerStep step_;
   Matrix item_embeddings_;
 };
 }  // namespace

@@ -75,6 +75,29 @@ GlobalFilter eigen_pairs_from_sketch(const Matrix& Q, const Matrix& Y) {
   filter.basis.noalias() = factor * rotation.cast<Real>();
   return filter;
 }
+
+// tr S_g
+double global_trace(const Uploads& uploads, const Executor& executor) {
+  return executor.sum(static_cast<Index>(uploads.size()), [&](Index client) {
+    return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();
+  }) / static_cast<double>(uploads.size());
+}
+
+// As many eigenpairs as there are positive ones, at most `rank`; the rest of the basis is zero.
+GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index rank) {
+  MatrixOf<double> core = (Q.transpose() * product).cast<double>();
+  core = 0.5 * (core + core.transpose()).eval();
+  const linalg::EigenPairs pairs = linalg::eigen_pairs(core);
+  constexpr double kLeastShare = 1e-6;  // below, a float product holds nothing but rounding
+  const double least = kLeastShare * std::max(0.0, pairs.values(0));
+  const Index count = std::min<Index>(rank, (pairs.values.array() > least).count());
+  GlobalFilter filter;
+  filter.values = Eigen::VectorXd::Zero(rank);
+  filter.values.head(count) = pairs.values.head(count);
+  filter.basis = Matrix::Zero(Q.rows(), rank);
+  filter.basis.leftCols(count).noalias() = Q * pairs.vectors.leftCols(count).cast<Real>();
+  return filter;
+}
 }  // namespace
 
 void declare_settings(Settings& settings, GlobalFilterConfig& config) {
@@ -131,9 +154,32 @@ GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterCon
   }
   const Matrix Y = apply_global_filter(uploads, Q, executor);
   GlobalFilter filter = eigen_pairs_from_sketch(Q, Y);
-  const double trace = executor.sum(static_cast<Index>(uploads.size()), [&](Index client) {
-    return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();
-  }) / static_cast<double>(uploads.size());
+  const double trace = global_trace(uploads, executor);
+  filter.trace_kept = trace > 0.0 ? filter.values.sum() / trace : 1.0;
+  return filter;
+}
+
+GlobalFilter step_global_filter(const Uploads& uploads, const GlobalFilterConfig& config,
+                                const Matrix& T, Real rate, const Executor& executor) {
+  expects(!uploads.empty(), "at least one client has uploaded");
+  const Index num_items = T.rows();
+  const Index rank = std::min(num_items, config.rank > 0 ? config.rank : uploads[0]->cols());
+  const auto apply = [&](const Matrix& Q) {
+    Matrix product = rate * apply_global_filter(uploads, Q, executor);
+    const Matrix coordinates = T.transpose() * Q;
+    product.noalias() += T * ((1 - rate) * coordinates);
+    return product;
+  };
+  Matrix Q = linalg::orthonormalize(T);
+  for (Index pass = 1; pass < config.passes - 1; ++pass) Q = linalg::orthonormalize(apply(Q));
+  Matrix both(num_items, 2 * Q.cols());
+  both << Q, apply(Q);
+  // More columns than rows span no more than all there is.
+  Q = both.cols() > num_items ? Matrix(Matrix::Identity(num_items, num_items))
+                              : linalg::orthonormalize(std::move(both));
+  GlobalFilter filter = positive_ritz_pairs(Q, apply(Q), rank);
+  const double trace = static_cast<double>(rate) * global_trace(uploads, executor) +
+                       (1.0 - static_cast<double>(rate)) * T.cast<double>().squaredNorm();
   filter.trace_kept = trace > 0.0 ? filter.values.sum() / trace : 1.0;
   return filter;
 }

@@ -39,4 +39,11 @@ struct GlobalFilter {
                                                  const GlobalFilterConfig& config,
                                                  const Matrix& start, Rng rng,
                                                  const Executor& executor);
+
+// The leading positive eigenpairs of S + rate (S_g - S), where S = T T^T is what was sent last:
+// Rayleigh-Ritz in the span of T and of what the operator makes of it, after `config.passes` - 1
+// further applications. Not all of the operator is positive, so `trace_kept` may exceed 1.
+[[nodiscard]] GlobalFilter step_global_filter(const Uploads& uploads,
+                                              const GlobalFilterConfig& config, const Matrix& T,
+                                              Real rate, const Executor& executor);
 }  // namespace fedhur::server

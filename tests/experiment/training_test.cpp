@@ -43,18 +43,25 @@ void expect_same_outcome(const fs::path& a, const fs::path& b) {
   }
 }
 
-// "fedmf", or "fedmf_dropout": clients are away now and then.
+// "fedmf", or "fedmf_dropout": clients are away now and then, or "fedmf_rate": the server has a
+// rate (and what averages has momentum).
 class EveryMethod : public testing::TestWithParam<std::string> {
  protected:
   static ConfigTable settings(const std::string& name) {
-    const auto end = name.find(kDropout);
+    const auto end = name.find('_');
     ConfigTable table = tiny_settings(name.substr(0, end));
-    if (end == std::string::npos) return table;
-    add_assignment(table, "federation.dropout=0.3");
-    add_assignment(table, "stop.max_rounds=5");
+    const std::string variant = end == std::string::npos ? "" : name.substr(end);
+    if (variant == "_dropout") {
+      add_assignment(table, "federation.dropout=0.3");
+      add_assignment(table, "stop.max_rounds=5");
+    } else if (variant == "_rate") {
+      add_assignment(table, "server.rate=3");
+      if (name != "fedcia_rate" && name != "fedhur_rate") {
+        add_assignment(table, "server.momentum=0.5");
+      }
+    }
     return table;
   }
-  static constexpr const char* kDropout = "_dropout";
 };
 
 TEST_P(EveryMethod, GivesTheSameBitsForAnyNumberOfThreadsAndEveryRepetition) {
@@ -114,6 +121,9 @@ std::vector<std::string> method_names() {
   for (const auto& method : methods::all_methods()) {
     names.push_back(method.name);
     names.push_back(method.name + "_dropout");
+  }
+  for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedrap", "fedcia", "fedhur"}) {
+    names.push_back(std::string(method) + "_rate");
   }
   return names;
 }

@@ -187,5 +187,46 @@ TEST(GlobalEmbeddings, AreAveragedByTheWeightsGiven) {
   expect_close(average_embeddings(uploads, weights, executor), sum, 1e-6);
   EXPECT_THROW((void)average_embeddings(uploads, {0.5, 0.5}, executor), std::logic_error);
 }
+
+// S + rate (S_g - S) for S = T T^T
+Dense dense_step(const Uploads& uploads, const Matrix& T, double rate) {
+  const Dense S = tests::gram(tests::widen(T));
+  return S + rate * (tests::dense_global_filter(uploads) - S);
+}
+
+TEST(GlobalFilterStep, IsThePositivePartOfTheDenseStepWhereTheRankIsFull) {
+  const Executor executor(2);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    for (const Real rate : {0.5F, 3.0F, 20.0F}) {
+      for (const Index num_items : {1, 5, 13}) {
+        const Uploads uploads = tests::random_uploads(3, num_items, 4, seed);
+        const Matrix T = tests::random_matrix(num_items, 9, seed + 50);
+        const GlobalFilter filter =
+            step_global_filter(uploads, {.rank = num_items}, T, rate, executor);
+        expect_well_formed(filter);
+        const Dense dense = dense_step(uploads, T, static_cast<double>(rate));
+        expect_close(dense_of(filter), tests::best_approximation(dense, num_items), 1e-4);
+      }
+    }
+  }
+}
+
+// What clients upload after small steps from one start.
+TEST(GlobalFilterStep, ComesNearTheBestOfItsRankAfterSmallSteps) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Matrix T = tests::random_matrix(40, 5, seed);
+    Uploads uploads;
+    for (std::uint64_t k = 0; k < 4; ++k) {
+      uploads.push_back(
+          std::make_shared<const Matrix>(T + 0.02F * tests::random_matrix(40, 5, 100 * seed + k)));
+    }
+    const Dense dense = dense_step(uploads, T, 20.0);
+    const Dense best = tests::best_approximation(dense, 5);
+    const GlobalFilter one = step_global_filter(uploads, {}, T, 20.0F, Executor(1));
+    expect_well_formed(one);
+    EXPECT_LE((dense_of(one) - dense).norm(), 1.001 * (best - dense).norm());
+    EXPECT_EQ(one.factor(), step_global_filter(uploads, {}, T, 20.0F, Executor(3)).factor());
+  }
+}
 }  // namespace
 }  // namespace fedhur::server
