@@ -2,6 +2,7 @@
 
 #include "fedhur/base/error.hpp"
 #include "fedhur/base/random_matrix.hpp"
+#include "fedhur/client/spectral_start.hpp"
 
 namespace fedhur::client {
 void declare_settings(Settings& settings, LocalTrainingConfig& config) {
@@ -35,6 +36,19 @@ void LocalTraining::set_item_embeddings(Shared<Matrix> embeddings) {
   expects(embeddings->rows() == num_items() && embeddings->cols() == config_.embedding_dim,
           "item embeddings have the model's shape");
   model_.item_embeddings = std::move(embeddings);
+}
+
+bool LocalTraining::answer_start(const message::Message& request, message::Message& reply) {
+  if (request.kind != "start") {
+    return answer_spectral_start(request, context_.train, num_items(), reply);
+  }
+  set_item_embeddings(
+      request.arrays.finite_matrix("item_embeddings", num_items(), config_.embedding_dim));
+  if (request.arrays.contains("fold_in_weights")) {
+    model_.user_vectors = fold_in(context_.train, *model_.item_embeddings,
+                                  *request.arrays.finite_matrix("fold_in_weights", num_items(), 1));
+  }
+  return true;
 }
 
 TrainingLoss LocalTraining::train(Round round) {

@@ -31,6 +31,9 @@ class LocalTraining : public Training {
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
   void set_item_embeddings(Shared<Matrix> embeddings);
   void draw_item_embeddings();  // this client's own start
+  // Answers "start", the item embeddings (and weights to fold the users in with), and what a
+  // spectral start asks before; false for any other kind.
+  [[nodiscard]] bool answer_start(const message::Message& request, message::Message& reply);
   [[nodiscard]] Index num_interactions() const { return context_.train.size(); }
   [[nodiscard]] Index num_items() const { return context_.num_items; }
 

@@ -30,6 +30,11 @@ AveragingServer::AveragingServer(const AveragingConfig& config, const ServerCont
 
 federation::RoundNotes AveragingServer::run_round(Round round, federation::Federation& federation) {
   federation::RoundNotes notes;
+  if (round == 0 && config_.start.fills_round()) {
+    item_embeddings_ =
+        *send_start(config_.start, context_, config_.embedding_dim, config_.init_std, federation);
+    return notes;
+  }
   if (round == 0) send_embeddings(round, federation);  // the shared start
   step_.take(item_embeddings_,
              train_and_average(config_, context_, {.kind = "train", .round = round, .arrays = {}},

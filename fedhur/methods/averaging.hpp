@@ -4,6 +4,7 @@
 
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/model_start.hpp"
 #include "fedhur/methods/uploads.hpp"
 #include "fedhur/server/server_step.hpp"
 
@@ -18,6 +19,7 @@ struct AveragingConfig {
   Index embedding_dim = 0;
   Real init_std = 0;
   AverageWeights weights = AverageWeights::uniform;
+  StartConfig start{};
   server::ServerStepConfig step;
   UploadLimits limits;
 };

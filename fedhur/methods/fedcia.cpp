@@ -30,6 +30,7 @@ class FedCiaServer : public federation::ServerMethod {
       : config_(config), context_(context), rounds_(config, context) {}
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    if (rounds_.begin(round, federation)) return {};
     FedHurRound now;
     now.trained = rounds_.run(round, federation);
     now.config.common = config_;

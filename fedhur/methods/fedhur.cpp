@@ -100,6 +100,7 @@ class FedHurServer : public federation::ServerMethod {
 
   // Algorithm 1 of the paper.
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
+    if (rounds_.begin(round, federation)) return {};
     FedHurRound now{.config = config_.in_round(round)};
     now.trained = rounds_.run(round, federation);
     now.groups = group_items(now);

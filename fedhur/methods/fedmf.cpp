@@ -10,12 +10,14 @@ using message::Message;
 
 struct FedMfConfig {
   LocalTrainingConfig training;
+  StartConfig start;
   server::ServerStepConfig step;
   UploadLimits limits;
   client::UploadConfig upload;
 };
 void declare_settings(Settings& settings, FedMfConfig& config) {
   declare_settings(settings, config.training);
+  declare_settings(settings, config.start);
   declare_settings(settings, config.step);
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
@@ -37,7 +39,7 @@ class FedMfClient : public client::Client {
     } else if (request.kind == "update") {
       training_.set_item_embeddings(request.arrays.finite_matrix(
           "item_embeddings", training_.num_items(), config_.training.embedding_dim));
-    } else {
+    } else if (!training_.answer_start(request, reply)) {
       client::refuse(request);
     }
     return reply;
@@ -56,6 +58,7 @@ class FedMfServer : public AveragingServer {
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
                          .weights = AverageWeights::data,
+                         .start = config.start,
                          .step = config.step,
                          .limits = config.limits},
                         context) {}

@@ -8,6 +8,7 @@ using message::Message;
 
 void declare_settings(Settings& settings, FilterMethodConfig& config) {
   declare_settings(settings, config.training);
+  declare_settings(settings, config.start);
   declare_settings(settings, config.global_filter);
   server::declare_rate(settings, config.server_rate);
   settings.note("server.rate", "of filters");
@@ -15,6 +16,9 @@ void declare_settings(Settings& settings, FilterMethodConfig& config) {
   declare_noise(settings, config.upload);
   declare_norm_cap(settings, config.limits);
   declare_settings(settings, config.upload);
+  settings.require(config.start.kind == Start::random || config.upload.laplace_scale == 0.0F,
+                   "noise.laplace_scale",
+                   "0 with model.start = spectral, whose sums leave without noise");
 }
 
 FilterTraining::FilterTraining(const FilterMethodConfig& config,
@@ -22,15 +26,9 @@ FilterTraining::FilterTraining(const FilterMethodConfig& config,
     : config_(config), training_(config.training, context), upload_(config.upload, context) {}
 
 bool FilterTraining::answer(const Message& request, Message& reply) {
-  if (request.kind == "start") {
-    training_.set_item_embeddings(request.arrays.finite_matrix(
-        "item_embeddings", training_.num_items(), config_.training.embedding_dim));
-  } else if (request.kind == "train") {
-    put_loss(reply, training_.train(request.round));
-    uploaded_ = upload_.put(training_.item_embeddings(), reply);
-  } else {
-    return false;
-  }
+  if (request.kind != "train") return training_.answer_start(request, reply);
+  put_loss(reply, training_.train(request.round));
+  uploaded_ = upload_.put(training_.item_embeddings(), reply);
   return true;
 }
 
@@ -50,13 +48,17 @@ void FilterTraining::finetune(const linalg::ItemFilter& filter) {
   uploaded_.reset();
 }
 
+bool FilterRounds::begin(Round round, federation::Federation& federation) {
+  if (round > 0) return false;
+  Shared<Matrix> start = send_start(config_.start, context_, config_.training.embedding_dim,
+                                    config_.training.init_std, federation);
+  if (is_stepping()) last_factor_ = std::move(start);
+  return config_.start.fills_round();
+}
+
 FilterRound FilterRounds::run(Round round, federation::Federation& federation) {
   FilterRound now{.round = round};
   const Index dim = config_.training.embedding_dim;
-  if (round == 0) {
-    Shared<Matrix> start = send_start(context_, dim, config_.training.init_std, federation);
-    if (is_stepping()) last_factor_ = std::move(start);
-  }
   {
     const auto answers =
         ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}},

@@ -5,12 +5,14 @@
 #include "fedhur/client/local_training.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/model_start.hpp"
 #include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
 struct FilterMethodConfig {
   // These methods need half the rounds of FedMF, so the learning rate falls faster.
   client::LocalTrainingConfig training = {.learning_rate_decay = 0.95F};
+  StartConfig start;
   client::FineTuningConfig fine_tuning;
   server::GlobalFilterConfig global_filter;
   Real server_rate = 1.0F;  // eta, of filters
@@ -24,7 +26,7 @@ class FilterTraining {
  public:
   FilterTraining(const FilterMethodConfig& config, const client::ClientContext& context);
 
-  // Answers "start" and "train"; false for any other kind.
+  // Answers "train" and what LocalTraining::answer_start() does; false for any other kind.
   [[nodiscard]] bool answer(const message::Message& request, message::Message& reply);
   // V Lambda^(1/2) of a request; ProtocolError unless it is a finite row per item.
   [[nodiscard]] Shared<Matrix> read_factor(const message::Message& request) const;
@@ -57,7 +59,9 @@ class FilterRounds {
  public:
   FilterRounds(const FilterMethodConfig& config, const ServerContext& context)
       : config_(config), context_(context) {}
-  // Sends the start in round 0, has all clients train, and computes S_g of their uploads.
+  // Sends the start in round 0. Whether that is all of the round.
+  [[nodiscard]] bool begin(Round round, federation::Federation& federation);
+  // Has all clients train, and computes S_g of their uploads.
   [[nodiscard]] FilterRound run(Round round, federation::Federation& federation);
 
   void save(NamedArrays& state) const;

@@ -1,5 +1,6 @@
 // What every method makes of clients that are missing or refused: a round is one of those who took
 // part in it, and all others go on.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,6 +33,10 @@ void PrintTo(const Case& given, std::ostream* out) { *out << given.name; }
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : methods::all_methods()) all.push_back({method.name, method.name, {}});
+  for (const char* method : {"fedmf", "fedcia", "fedhur"}) {
+    all.push_back(
+        {fmt::format("{}_spectral", method), method, {"model.start=spectral", "server.rate=2"}});
+  }
   all.push_back({"fedcia_rank", "fedcia", {"wire.rank=3"}});
   all.push_back({"fedncf_rank", "fedncf", {"wire.rank=2"}});
   all.push_back({"fedncf_touched", "fedncf", {"average.item_rows=touched"}});
@@ -139,7 +144,7 @@ TEST_P(Participation, OfARoundIsThatOfThoseWhoTrained) {
   MethodRun all(settings(GetParam()));
   UnreliableFederation unreliable(all.client_methods());
   (void)play(0, all, unreliable);
-  const std::string training = unreliable.clients_asked("train", 0).empty() ? "count" : "train";
+  const std::string training = unreliable.clients_asked("count", 0).empty() ? "train" : "count";
 
   MethodRun few(settings(GetParam()), 2, others);
   few.server->restore(all.server->save());

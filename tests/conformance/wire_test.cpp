@@ -145,6 +145,20 @@ TEST_P(Wire, BringsTheSameBitsAsBytesAndWithoutThem) {
 
 std::uint64_t bytes_up(const Outcome& outcome) { return outcome.traffic.at("train").second; }
 
+TEST(Wire, BringsTheSameBitsOfASpectralStart) {
+  for (const char* method : {"fedmf", "fedcia"}) {
+    for (const Precision precision : {Precision::float32, Precision::int8}) {
+      ConfigTable table = settings(method, precision, 0);
+      add_assignment(table, "model.start=spectral");
+      const Outcome shared = run_in_process(table, 3);
+      const Outcome bytes = run_over_bytes(table, 2);
+      EXPECT_EQ(shared.quality, bytes.quality);
+      EXPECT_TRUE(shared.client_states == bytes.client_states);
+      EXPECT_EQ(shared.traffic, bytes.traffic) << "the bytes counted are the bytes sent";
+    }
+  }
+}
+
 TEST(Wire, SendsLessInEveryCoarserFormat) {
   for (const char* method :
        {"fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap", "fedcia", "fedhur"}) {

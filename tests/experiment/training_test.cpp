@@ -43,8 +43,9 @@ void expect_same_outcome(const fs::path& a, const fs::path& b) {
   }
 }
 
-// "fedmf", or "fedmf_dropout": clients are away now and then, or "fedmf_rate": the server has a
-// rate (and what averages has momentum).
+// "fedmf", or a variant of it: "fedmf_dropout", with clients away now and then, "fedmf_rate", with
+// a server rate (and momentum for what averages), "fedmf_spectral", whose start is a round of its
+// own.
 class EveryMethod : public testing::TestWithParam<std::string> {
  protected:
   static ConfigTable settings(const std::string& name) {
@@ -54,6 +55,10 @@ class EveryMethod : public testing::TestWithParam<std::string> {
     if (variant == "_dropout") {
       add_assignment(table, "federation.dropout=0.3");
       add_assignment(table, "stop.max_rounds=5");
+    } else if (variant == "_spectral") {
+      add_assignment(table, "model.start=spectral");
+      add_assignment(table, "server.rate=2");
+      add_assignment(table, "federation.dropout=0.2");
     } else if (variant == "_rate") {
       add_assignment(table, "server.rate=3");
       if (name != "fedcia_rate" && name != "fedhur_rate") {
@@ -124,6 +129,9 @@ std::vector<std::string> method_names() {
   }
   for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedrap", "fedcia", "fedhur"}) {
     names.push_back(std::string(method) + "_rate");
+  }
+  for (const char* method : {"fedmf", "fedcia", "fedhur"}) {
+    names.push_back(std::string(method) + "_spectral");
   }
   return names;
 }
