@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -10,10 +11,46 @@ namespace fedhur {
 namespace {
 constexpr std::size_t kMaxArrays = 65535;
 constexpr std::uint8_t kAsBefore = 255;  // in place of a type
+constexpr std::array<std::uint8_t, std::variant_size_v<Array>> kTypes = {0, 1, 2, 6, 7};
+
+template <class Scalar>
+std::size_t size_behind_type(const MatrixOf<Scalar>& matrix) {
+  return 2 * sizeof(std::uint32_t) + static_cast<std::size_t>(matrix.size()) * sizeof(Scalar);
+}
+template <class Scalar>
+std::size_t size_behind_type(const SparseMatrix<Scalar>& matrix) {
+  return matrix.encoded_size();
+}
+
+template <class Scalar>
+void encode_behind_type(const MatrixOf<Scalar>& matrix, ByteSink& sink) {
+  constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
+  expects(matrix.rows() <= kMost && matrix.cols() <= kMost, "sides fit 32 bits");
+  sink.put(static_cast<std::uint32_t>(matrix.rows()));
+  sink.put(static_cast<std::uint32_t>(matrix.cols()));
+  sink.put_bytes(std::as_bytes(std::span(matrix.data(), static_cast<std::size_t>(matrix.size()))));
+}
+template <class Scalar>
+void encode_behind_type(const SparseMatrix<Scalar>& matrix, ByteSink& sink) {
+  matrix.encode(sink);
+}
+
+template <class Scalar>
+bool has_same_bits(const MatrixOf<Scalar>& left, const MatrixOf<Scalar>& right) {
+  return left.rows() == right.rows() && left.cols() == right.cols() &&
+         (left.size() == 0 ||
+          std::memcmp(left.data(), right.data(),
+                      static_cast<std::size_t>(left.size()) * sizeof(Scalar)) == 0);
+}
+template <class Scalar>
+bool has_same_bits(const SparseMatrix<Scalar>& left, const SparseMatrix<Scalar>& right) {
+  return left.is_same(right);
+}
 
 template <class T>
-Array decode_matrix(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
-                    const std::string& name) {
+Array decode_matrix(ByteReader& reader, const std::string& name) {
+  const auto rows = reader.get<std::uint32_t>();
+  const auto cols = reader.get<std::uint32_t>();
   // Both factors are below 2^32, so the product cannot wrap; compare before multiplying by the
   // size.
   const std::uint64_t count = std::uint64_t{rows} * cols;
@@ -25,6 +62,11 @@ Array decode_matrix(ByteReader& reader, std::uint32_t rows, std::uint32_t cols,
   const auto bytes = reader.take(count * sizeof(T));
   if (!bytes.empty()) std::memcpy(matrix->data(), bytes.data(), bytes.size());
   return Shared<MatrixOf<T>>(std::move(matrix));
+}
+
+template <class T>
+Array decode_sparse(ByteReader& reader, const std::string& name) {
+  return std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>::decode(reader, name));
 }
 }  // namespace
 
@@ -57,6 +99,9 @@ const Shared<T>& NamedArrays::get(std::string_view name) const {
   return *matrix;
 }
 
+template const Shared<SparseMatrix<Real>>& NamedArrays::get(std::string_view) const;
+template const Shared<SparseMatrix<std::int64_t>>& NamedArrays::get(std::string_view) const;
+
 const Shared<Matrix>& NamedArrays::shared_matrix(std::string_view name) const {
   return get<Matrix>(name);
 }
@@ -79,11 +124,15 @@ double NamedArrays::number(std::string_view name) const {
 const Shared<Matrix>& NamedArrays::shaped_matrix(std::string_view name, Index rows,
                                                  Index cols) const {
   const Shared<Matrix>& value = shared_matrix(name);
-  if (value->rows() != rows || value->cols() != cols) {
-    throw ProtocolError(fmt::format("'{}' is {} x {}, expected {} x {}", name, value->rows(),
-                                    value->cols(), rows, cols));
-  }
+  expect_shape(name, value->rows(), value->cols(), rows, cols);
   return value;
+}
+
+void NamedArrays::expect_shape(std::string_view name, Index actual_rows, Index actual_cols,
+                               Index rows, Index cols) {
+  if (actual_rows == rows && actual_cols == cols) return;
+  throw ProtocolError(
+      fmt::format("'{}' is {} x {}, expected {} x {}", name, actual_rows, actual_cols, rows, cols));
 }
 
 const Shared<Matrix>& NamedArrays::finite_matrix(std::string_view name, Index rows,
@@ -111,21 +160,19 @@ bool is_within(const Matrix& matrix, Real bound) {
 bool is_finite(const Matrix& matrix) { return is_within(matrix, std::numeric_limits<Real>::max()); }
 
 Array decode_array(ByteReader& reader, std::uint8_t type, const std::string& name) {
-  if (type > 2) throw ProtocolError(fmt::format("array '{}' has the unknown type {}", name, type));
-  const auto rows = reader.get<std::uint32_t>();
-  const auto cols = reader.get<std::uint32_t>();
-  if (type == 0) return decode_matrix<Real>(reader, rows, cols, name);
-  if (type == 1) return decode_matrix<double>(reader, rows, cols, name);
-  return decode_matrix<std::int32_t>(reader, rows, cols, name);
+  constexpr std::array kDecoders = {decode_matrix<Real>, decode_matrix<double>,
+                                    decode_matrix<std::int32_t>, decode_sparse<Real>,
+                                    decode_sparse<std::int64_t>};
+  static_assert(kDecoders.size() == kTypes.size());
+  const auto* const found = std::ranges::find(kTypes, type);
+  if (found == kTypes.end()) {
+    throw ProtocolError(fmt::format("array '{}' has the unknown type {}", name, type));
+  }
+  return kDecoders[static_cast<std::size_t>(found - kTypes.begin())](reader, name);
 }
 
 std::size_t encoded_size(const Array& array) {
-  return 1 + 2 * sizeof(std::uint32_t) +
-         std::visit(
-             [](const auto& matrix) {
-               return static_cast<std::size_t>(matrix->size()) * sizeof(*matrix->data());
-             },
-             array);
+  return 1 + std::visit([](const auto& matrix) { return size_behind_type(*matrix); }, array);
 }
 
 std::size_t encoded_size(const NamedArrays& arrays) {
@@ -139,27 +186,14 @@ bool is_same(const Array& a, const Array& b) {
   return std::visit(
       [&](const auto& left) {
         const auto& right = std::get<std::decay_t<decltype(left)>>(b);
-        if (left == right) return true;  // one matrix, shared
-        return left->rows() == right->rows() && left->cols() == right->cols() &&
-               (left->size() == 0 ||
-                std::memcmp(left->data(), right->data(),
-                            static_cast<std::size_t>(left->size()) * sizeof(*left->data())) == 0);
+        return left == right || has_same_bits(*left, *right);  // the first: one matrix, shared
       },
       a);
 }
 
 void encode(const Array& array, ByteSink& sink) {
-  sink.put(static_cast<std::uint8_t>(array.index()));
-  std::visit(
-      [&](const auto& matrix) {
-        constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
-        expects(matrix->rows() <= kMost && matrix->cols() <= kMost, "sides fit 32 bits");
-        sink.put(static_cast<std::uint32_t>(matrix->rows()));
-        sink.put(static_cast<std::uint32_t>(matrix->cols()));
-        sink.put_bytes(
-            std::as_bytes(std::span(matrix->data(), static_cast<std::size_t>(matrix->size()))));
-      },
-      array);
+  sink.put(kTypes[array.index()]);
+  std::visit([&](const auto& matrix) { encode_behind_type(*matrix, sink); }, array);
 }
 
 void encode(const NamedArrays& arrays, ByteSink& sink, const NamedArrays* previous) {

@@ -25,6 +25,9 @@ class PrivateState {
   [[nodiscard]] const MatrixOf<std::int32_t>& integers(std::string_view name) const {
     return arrays_.integers(name);
   }
+  [[nodiscard]] const Shared<SparseMatrix<Real>>& shared_sparse(std::string_view name) const {
+    return arrays_.shared_sparse<Real>(name);
+  }
   [[nodiscard]] double number(std::string_view name) const { return arrays_.number(name); }
 
   // To and from the client's own files. What equals `previous` is stored as a mention of it.

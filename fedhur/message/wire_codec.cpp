@@ -12,7 +12,7 @@ namespace fedhur::message {
 namespace {
 constexpr std::uint32_t kMagic = 0x314d4846;  // "FHM1"
 constexpr std::size_t kMaxName = 255;
-// Types of arrays, after those of exact ones (see encode(array) in base/named_arrays.hpp).
+// Types of arrays, beside those of encode(array) in base/named_arrays.hpp.
 constexpr std::uint8_t kHalves = 3;
 constexpr std::uint8_t kBlocks = 4;
 constexpr std::uint8_t kPacked = 5;  // exact

@@ -13,6 +13,13 @@ NamedArrays example() {
   arrays.set("integers", MatrixOf<std::int32_t>(MatrixOf<std::int32_t>::Constant(2, 1, -7)));
   arrays.set("empty", Matrix(0, 4));
   arrays.set_number("number", 0.25);
+  SparseMatrix<Real> weights(70, 3);
+  weights.append(2, 1, 0.5F);
+  weights.append(69, 0, -3.0F);
+  arrays.set("weights", std::move(weights));
+  SparseMatrix<std::int64_t> counts(3, 3);
+  counts.append(0, 2, std::int64_t{1} << 60);
+  arrays.set("counts", std::move(counts));
   return arrays;
 }
 
@@ -84,6 +91,16 @@ TEST(IsWithin, ComparesMagnitudes) {
     EXPECT_EQ(is_finite(matrix), std::isfinite(value)) << value;
   }
   EXPECT_TRUE(is_within(Matrix(0, 4), 0.0F));
+}
+
+TEST(NamedArrays, CheckTheTypeAndShapeOfSparseOnes) {
+  const NamedArrays arrays = example();
+  EXPECT_EQ(arrays.shared_sparse<Real>("weights")->num_entries(), 2U);
+  EXPECT_EQ(arrays.shaped_sparse<std::int64_t>("counts", 3, 3)->values().front(),
+            std::int64_t{1} << 60);
+  EXPECT_THROW((void)arrays.shared_sparse<Real>("counts"), ProtocolError);
+  EXPECT_THROW((void)arrays.shared_sparse<Real>("floats"), ProtocolError);
+  EXPECT_THROW((void)arrays.shaped_sparse<Real>("weights", 3, 70), ProtocolError);
 }
 
 TEST(NamedArrays, CheckShapeAndFiniteness) {

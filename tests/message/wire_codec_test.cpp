@@ -116,21 +116,28 @@ TEST(WireCodec, RefusesAMessageThatItsOwnFormatWouldWriteOtherwise) {
                            "packed_truncated",
                            "packed_huge_claim",
                            "packed_without_columns",
-                           "packed_beside_halves_that_would_fit"}) {
+                           "packed_beside_halves_that_would_fit",
+                           "sparse_outside",
+                           "sparse_long_number",
+                           "sparse_of_65_bits",
+                           "sparse_huge_claim",
+                           "sparse_huge_sides",
+                           "sparse_truncated"}) {
     const auto path = std::filesystem::path(FEDHUR_SOURCE_DIR) / "tests/corpus/codec" / name;
     EXPECT_THROW((void)decode(read_file(path)), ProtocolError) << name;
   }
-  for (const char* name : {"halves", "blocks", "blocks_of_a_long_row", "blocks_without_columns",
-                           "halves_beside_what_does_not_fit", "one_of_each_type", "packed",
-                           "packed_odd", "packed_zeros", "packed_denormals",
-                           "packed_two_blocks_with_exceptions", "packed_beside_halves"}) {
+  for (const char* name :
+       {"halves", "blocks", "blocks_of_a_long_row", "blocks_without_columns",
+        "halves_beside_what_does_not_fit", "one_of_each_type", "packed", "packed_odd",
+        "packed_zeros", "packed_denormals", "packed_two_blocks_with_exceptions",
+        "packed_beside_halves", "sparse", "sparse_empty", "sparse_extremes"}) {
     const auto path = std::filesystem::path(FEDHUR_SOURCE_DIR) / "tests/corpus/codec" / name;
     EXPECT_NO_THROW((void)decode(read_file(path))) << name;
   }
 }
 
 TEST(WireCodec, TakesTheFuzzersSeedsWithoutAFinding) {
-  EXPECT_GE(tests::replay_corpus("codec", fuzz::codec_input), 48);
+  EXPECT_GE(tests::replay_corpus("codec", fuzz::codec_input), 57);
 }
 }  // namespace
 }  // namespace fedhur::message
