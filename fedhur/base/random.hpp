@@ -30,6 +30,7 @@ enum class Draw : std::uint64_t {
   search = 17,
   site_split = 18,
   dropout = 19,
+  counted_items = 20,
 };
 
 class Rng {

@@ -8,6 +8,7 @@
 #include "fedhur/model/linear_heads.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 #include "fedhur/model/neural_cf.hpp"
+#include "fedhur/model/sparse_linear.hpp"
 
 namespace fedhur::client {
 namespace {
@@ -15,6 +16,7 @@ constexpr const char* kMatrixFactorization = "matrix_factorization";
 constexpr const char* kLinearHeads = "linear_heads";
 constexpr const char* kNeuralCf = "neural_cf";
 constexpr const char* kItemScores = "item_scores";
+constexpr const char* kSparseLinear = "sparse_linear";
 
 using Made = std::unique_ptr<model::Recommender>;
 
@@ -63,13 +65,32 @@ Made make_item_scores(const PrivateState& state) {
                                              Vector(state.matrix("scores").col(0)));
 }
 
+Made make_sparse_linear(const PrivateState& state) {
+  auto recommender = std::make_unique<model::SparseLinear>();
+  recommender->filter = state.shared_sparse("filter");
+  const Index num_items = recommender->filter->rows();
+  const auto& users = state.integers("history_users");
+  const auto& items = state.integers("history_items");
+  std::vector<std::vector<ItemId>> lists(static_cast<std::size_t>(state.number("num_users")));
+  for (Index i = 0; i < items.size(); ++i) {
+    const bool fits = recommender->filter->cols() == num_items && users.size() == items.size() &&
+                      users(i) >= 0 && users(i) < std::ssize(lists) && items(i) >= 0 &&
+                      items(i) < num_items;
+    if (!fits) throw DataError("the model's histories do not fit its filter");
+    lists[static_cast<std::size_t>(users(i))].push_back(item_id(items(i)));
+  }
+  recommender->histories = data::UserItems(lists);
+  return recommender;
+}
+
 struct Kind {
   std::string_view name;
   Made (*make)(const PrivateState& state);
 };
-constexpr std::array kKinds = {
-    Kind{kMatrixFactorization, make_matrix_factorization}, Kind{kLinearHeads, make_linear_heads},
-    Kind{kNeuralCf, make_neural_cf}, Kind{kItemScores, make_item_scores}};
+constexpr std::array kKinds = {Kind{kMatrixFactorization, make_matrix_factorization},
+                               Kind{kLinearHeads, make_linear_heads},
+                               Kind{kNeuralCf, make_neural_cf}, Kind{kItemScores, make_item_scores},
+                               Kind{kSparseLinear, make_sparse_linear}};
 }  // namespace
 
 PrivateState to_state(const model::MatrixFactorization& recommender) {
@@ -99,6 +120,26 @@ PrivateState to_state(const model::ItemScores& recommender) {
   PrivateState state(kItemScores);
   state.set_number("num_users", static_cast<double>(recommender.num_users()));
   state.set("scores", Matrix(recommender.scores()));
+  return state;
+}
+
+PrivateState to_state(const model::SparseLinear& recommender) {
+  const data::UserItems& histories = recommender.histories;
+  using Integers = MatrixOf<std::int32_t>;
+  Integers users(histories.size(), 1);
+  Integers items(histories.size(), 1);
+  Index next = 0;
+  for (Index user = 0; user < histories.num_users(); ++user) {
+    for (const ItemId item : histories.of(user)) {
+      users(next) = static_cast<std::int32_t>(user);
+      items(next++) = static_cast<std::int32_t>(item);
+    }
+  }
+  PrivateState state(kSparseLinear);
+  state.set_number("num_users", static_cast<double>(histories.num_users()));
+  state.set("history_users", std::move(users));
+  state.set("history_items", std::move(items));
+  state.set("filter", Array(recommender.filter));
   return state;
 }
 

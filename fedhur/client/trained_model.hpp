@@ -9,6 +9,7 @@ namespace fedhur::model {
 struct MatrixFactorization;
 struct LinearHeads;
 struct NeuralCf;
+struct SparseLinear;
 }  // namespace fedhur::model
 
 namespace fedhur::client {
@@ -16,6 +17,7 @@ namespace fedhur::client {
 [[nodiscard]] PrivateState to_state(const model::LinearHeads& recommender);
 [[nodiscard]] PrivateState to_state(const model::NeuralCf& recommender);
 [[nodiscard]] PrivateState to_state(const model::ItemScores& recommender);
+[[nodiscard]] PrivateState to_state(const model::SparseLinear& recommender);
 // DataError for another kind, and where the parts do not fit together.
 [[nodiscard]] std::unique_ptr<model::Recommender> make_recommender(const PrivateState& state);
 }  // namespace fedhur::client

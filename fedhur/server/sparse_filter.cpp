@@ -1,0 +1,284 @@
+#include "fedhur/server/sparse_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace fedhur::server {
+namespace {
+using Square = Eigen::MatrixXd;
+
+// Runs task(first, last) over parts of [0, count): for work with a buffer of its own.
+template <class Task>
+void for_each_part(Index count, const Executor& executor, const Task& task) {
+  const Index num_parts = std::min(count, 32 * executor.num_threads());
+  executor.for_each(num_parts, [&](Index part) {
+    task(count * part / num_parts, count * (part + 1) / num_parts);
+  });
+}
+
+// Adds up the rows first .. last - 1 of all counts.
+CoOccurrences add_up_rows(std::span<const Shared<CoOccurrences>> counts, Index first, Index last) {
+  const Index num_items = counts.front()->rows();
+  std::vector<std::size_t> next;  // of each of them the first entry that is left
+  for (const auto& count : counts) next.push_back(count->begin_of(first));
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(num_items), 0);
+  std::vector<bool> is_met(sums.size(), false);
+  std::vector<Index> met;
+  CoOccurrences total(num_items, num_items);
+  for (Index row = first; row < last; ++row) {
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      const auto& places = counts[k]->places();
+      const Index end = (row + 1) * num_items;
+      for (std::size_t& e = next[k]; e < places.size() && places[e] < end; ++e) {
+        const Index col = places[e] - row * num_items;
+        const auto slot = static_cast<std::size_t>(col);
+        if (!is_met[slot]) met.push_back(col);
+        is_met[slot] = true;
+        sums[slot] += counts[k]->values()[e];
+      }
+    }
+    std::ranges::sort(met);
+    for (const Index col : met) {
+      const auto slot = static_cast<std::size_t>(col);
+      total.append(row, col, sums[slot]);
+      sums[slot] = 0;
+      is_met[slot] = false;
+    }
+    met.clear();
+  }
+  return total;
+}
+
+// G: the rows of the whole symmetric matrix, but for its diagonal.
+struct Gram {
+  Eigen::VectorXd diagonal;  // g
+  std::vector<std::size_t> starts;
+  std::vector<std::int32_t> cols;
+  std::vector<double> values;
+
+  [[nodiscard]] Index num_items() const { return diagonal.size(); }
+  [[nodiscard]] std::size_t begin_of(Index row) const {
+    return starts[static_cast<std::size_t>(row)];
+  }
+  [[nodiscard]] std::size_t end_of(Index row) const {
+    return starts[static_cast<std::size_t>(row) + 1];
+  }
+};
+
+Gram expand(const CoOccurrences& sum, double unit) {
+  const auto num_items = static_cast<std::size_t>(sum.rows());
+  Gram gram;
+  gram.diagonal = Eigen::VectorXd::Zero(sum.rows());
+  gram.starts.assign(num_items + 1, 0);
+  const auto for_each_pair = [&sum](const auto& task) {
+    Index row = 0;
+    for (std::size_t e = 0; e < sum.num_entries(); ++e) {
+      while (sum.places()[e] >= (row + 1) * sum.cols()) ++row;
+      task(static_cast<std::size_t>(row),
+           static_cast<std::size_t>(sum.places()[e] - row * sum.cols()),
+           static_cast<double>(sum.values()[e]));
+    }
+  };
+  for_each_pair([&](std::size_t i, std::size_t j, double value) {
+    if (i == j) {
+      gram.diagonal(static_cast<Index>(i)) = value / unit;
+    } else if (value > 0.0) {
+      ++gram.starts[i + 1];
+      ++gram.starts[j + 1];
+    }
+  });
+  for (std::size_t i = 0; i < num_items; ++i) gram.starts[i + 1] += gram.starts[i];
+  gram.cols.resize(gram.starts.back());
+  gram.values.resize(gram.starts.back());
+  std::vector<std::size_t> next(gram.starts.begin(), gram.starts.end() - 1);
+  const auto put = [&](std::size_t row, std::size_t col, double value) {
+    gram.cols[next[row]] = static_cast<std::int32_t>(col);
+    gram.values[next[row]++] = value / unit;
+  };
+  // In the order of the upper triangle every row gets its columns in ascending order: first those
+  // left of the diagonal, from the rows above, then its own.
+  for_each_pair([&](std::size_t i, std::size_t j, double value) {
+    if (i == j || !(value > 0.0)) return;
+    put(i, j, value);
+    put(j, i, value);
+  });
+  return gram;
+}
+
+struct Column {
+  std::vector<std::int32_t> items;  // the neighbours, ascending
+  std::vector<Real> weights;
+};
+
+// Those with the largest cosine, which in one row is G_ij / sqrt(g_i); equal ones by the lower
+// index.
+std::vector<std::int32_t> choose_neighbors(const Gram& gram, Index item, Index most) {
+  struct Candidate {
+    double cosine;
+    std::int32_t item;
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
+    candidates.push_back({gram.values[e] / std::sqrt(gram.diagonal(gram.cols[e])), gram.cols[e]});
+  }
+  if (std::ssize(candidates) > most) {
+    const auto is_nearer = [](const Candidate& a, const Candidate& b) {
+      return a.cosine != b.cosine ? a.cosine > b.cosine : a.item < b.item;
+    };
+    std::ranges::nth_element(candidates, candidates.begin() + most, is_nearer);
+    candidates.resize(static_cast<std::size_t>(most));
+  }
+  std::vector<std::int32_t> items;
+  for (const Candidate& candidate : candidates) items.push_back(candidate.item);
+  std::ranges::sort(items);
+  return items;
+}
+
+// `positions` holds -1 for every item, and does so again afterwards.
+Column fit_column(const Gram& gram, Index item, const SparseFilterConfig& config,
+                  std::vector<std::int32_t>& positions) {
+  Column column{.items = choose_neighbors(gram, item, config.neighbors), .weights = {}};
+  const auto size = std::ssize(column.items);
+  for (Index a = 0; a < size; ++a) {
+    positions[static_cast<std::size_t>(column.items[static_cast<std::size_t>(a)])] =
+        static_cast<std::int32_t>(a);
+  }
+  Square system = Square::Zero(size, size);
+  Eigen::VectorXd target(size);
+  for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
+    const std::int32_t a = positions[static_cast<std::size_t>(gram.cols[e])];
+    if (a >= 0) target(a) = gram.values[e];
+  }
+  for (Index a = 0; a < size; ++a) {  // the lower triangle: a column of it is a row of G
+    const std::int32_t neighbor = column.items[static_cast<std::size_t>(a)];
+    const double own = gram.diagonal(neighbor);
+    system(a, a) = own + config.regularization + config.denoising * own;
+    const auto begin = gram.cols.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(gram.end_of(neighbor));
+    auto col = std::lower_bound(begin + static_cast<std::ptrdiff_t>(gram.begin_of(neighbor)), end,
+                                neighbor);
+    for (; col != end && *col <= column.items.back(); ++col) {
+      const std::int32_t b = positions[static_cast<std::size_t>(*col)];
+      if (b >= 0) system(b, a) = gram.values[static_cast<std::size_t>(col - begin)];
+    }
+  }
+  for (const std::int32_t neighbor : column.items) {
+    positions[static_cast<std::size_t>(neighbor)] = -1;
+  }
+  if (size == 0) return column;
+  const Eigen::LLT<Eigen::Ref<Square>> cholesky(system);
+  cholesky.solveInPlace(target);
+  for (Index a = 0; a < size; ++a) column.weights.push_back(static_cast<Real>(target(a)));
+  return column;
+}
+
+std::vector<Column> fit_columns(const Gram& gram, const SparseFilterConfig& config,
+                                const Executor& executor) {
+  std::vector<Column> columns(static_cast<std::size_t>(gram.num_items()));
+  for_each_part(gram.num_items(), executor, [&](Index first, Index last) {
+    std::vector<std::int32_t> positions(columns.size(), -1);
+    for (Index item = first; item < last; ++item) {
+      columns[static_cast<std::size_t>(item)] = fit_column(gram, item, config, positions);
+    }
+  });
+  return columns;
+}
+
+// With all items as neighbours, the regressions have one inverse P in common: their weights are
+// -P_ij / P_jj. An item that nobody has is nobody's neighbour.
+std::vector<Column> fit_on_all_items(const Gram& gram, const SparseFilterConfig& config) {
+  std::vector<std::int32_t> items;
+  std::vector<Index> positions(static_cast<std::size_t>(gram.num_items()), -1);
+  for (Index item = 0; item < gram.num_items(); ++item) {
+    if (!(gram.diagonal(item) > 0.0)) continue;
+    positions[static_cast<std::size_t>(item)] = std::ssize(items);
+    items.push_back(static_cast<std::int32_t>(item));
+  }
+  const auto size = std::ssize(items);
+  Square system = Square::Zero(size, size);
+  for (Index a = 0; a < size; ++a) {
+    const std::int32_t item = items[static_cast<std::size_t>(a)];
+    const double own = gram.diagonal(item);
+    system(a, a) = own + config.regularization + config.denoising * own;
+    for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
+      system(positions[static_cast<std::size_t>(gram.cols[e])], a) = gram.values[e];
+    }
+  }
+  const Square inverse = Eigen::LLT<Square>(system).solve(Square::Identity(size, size));
+  std::vector<Column> columns(static_cast<std::size_t>(gram.num_items()));
+  for (Index b = 0; b < size; ++b) {
+    Column& column = columns[static_cast<std::size_t>(items[static_cast<std::size_t>(b)])];
+    for (Index a = 0; a < size; ++a) {
+      if (a == b) continue;
+      column.items.push_back(items[static_cast<std::size_t>(a)]);
+      column.weights.push_back(static_cast<Real>(-inverse(a, b) / inverse(b, b)));
+    }
+  }
+  return columns;
+}
+
+// The filter is read by the items of a history, which are its rows.
+SparseMatrix<Real> to_rows(const std::vector<Column>& columns) {
+  const std::size_t num_items = columns.size();
+  std::vector<std::size_t> next(num_items + 1, 0);
+  for (const Column& column : columns) {
+    for (const std::int32_t item : column.items) ++next[static_cast<std::size_t>(item) + 1];
+  }
+  for (std::size_t i = 0; i < num_items; ++i) next[i + 1] += next[i];
+  struct Entry {
+    std::int32_t col;
+    Real weight;
+  };
+  std::vector<Entry> entries(next.back());
+  const std::vector<std::size_t> starts = next;
+  for (std::size_t j = 0; j < num_items; ++j) {
+    for (std::size_t e = 0; e < columns[j].items.size(); ++e) {
+      entries[next[static_cast<std::size_t>(columns[j].items[e])]++] = {
+          static_cast<std::int32_t>(j), columns[j].weights[e]};
+    }
+  }
+  SparseMatrix<Real> filter(static_cast<Index>(num_items), static_cast<Index>(num_items));
+  filter.reserve(entries.size());
+  for (std::size_t i = 0; i < num_items; ++i) {
+    for (std::size_t e = starts[i]; e < starts[i + 1]; ++e) {
+      filter.append(static_cast<Index>(i), entries[e].col, entries[e].weight);
+    }
+  }
+  return filter;
+}
+}  // namespace
+
+CoOccurrences add_up(std::span<const Shared<CoOccurrences>> counts, const Executor& executor) {
+  expects(!counts.empty(), "there is something to add up");
+  const Index num_items = counts.front()->rows();
+  for (const auto& count : counts) {
+    expects(count->rows() == num_items && count->cols() == num_items, "counts are of one size");
+  }
+  const Index num_parts = std::min(num_items, 32 * executor.num_threads());
+  std::vector<CoOccurrences> parts(static_cast<std::size_t>(num_parts));
+  executor.for_each(num_parts, [&](Index part) {
+    parts[static_cast<std::size_t>(part)] =
+        add_up_rows(counts, num_items * part / num_parts, num_items * (part + 1) / num_parts);
+  });
+  CoOccurrences total(num_items, num_items);
+  std::size_t num_entries = 0;
+  for (const CoOccurrences& part : parts) num_entries += part.num_entries();
+  total.reserve(num_entries);
+  for (CoOccurrences& part : parts) {
+    for (std::size_t e = 0; e < part.num_entries(); ++e) {
+      total.append(part.places()[e], part.values()[e]);
+    }
+    part = {};
+  }
+  return total;
+}
+
+SparseMatrix<Real> fit_sparse_filter(const CoOccurrences& sum, double unit,
+                                     const SparseFilterConfig& config, const Executor& executor) {
+  const Gram gram = expand(sum, unit);
+  return to_rows(config.neighbors > 0 ? fit_columns(gram, config, executor)
+                                      : fit_on_all_items(gram, config));
+}
+}  // namespace fedhur::server

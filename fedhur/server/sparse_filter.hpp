@@ -1,0 +1,30 @@
+// The sparse item filter: for every item a ridge regression on its neighbours, from nothing but a
+// sum of co-occurrences. Without a limit on the neighbours it is EASE with weighted users and a
+// stronger regularisation of frequent items.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "fedhur/base/matrix.hpp"
+#include "fedhur/base/named_arrays.hpp"
+#include "fedhur/base/parallel.hpp"
+
+namespace fedhur::server {
+using CoOccurrences = SparseMatrix<std::int64_t>;  // upper triangle with its diagonal
+
+// Their sum, the same in any order and grouping. There is at least one.
+[[nodiscard]] CoOccurrences add_up(std::span<const Shared<CoOccurrences>> counts,
+                                   const Executor& executor);
+
+struct SparseFilterConfig {
+  Index neighbors = 200;         // m; 0: all items, which takes a dense matrix
+  double regularization = 20.0;  // lambda
+  double denoising = 1.0;        // delta, of an item's own count
+};
+
+// Entry (i, j) is what item i in a user's history adds to the score of item j. `unit` is what one
+// co-occurrence of weight 1 counts.
+[[nodiscard]] SparseMatrix<Real> fit_sparse_filter(const CoOccurrences& sum, double unit,
+                                                   const SparseFilterConfig& config,
+                                                   const Executor& executor);
+}  // namespace fedhur::server
