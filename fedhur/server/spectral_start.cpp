@@ -30,7 +30,8 @@ void declare_settings(Settings& settings, SubspaceConfig& config) {
 }
 
 Matrix leading_eigenvectors(const Eigen::VectorXd& degrees, Index rank,
-                            const SubspaceConfig& config, Rng rng, const CoOccurrences& multiply) {
+                            const SubspaceConfig& config, Rng rng,
+                            const CoOccurrenceProduct& multiply) {
   const Index num_items = degrees.size();
   const Eigen::VectorXd scales = powers_of(degrees, -0.5);
   const Index width = std::min(num_items, rank + config.oversampling);

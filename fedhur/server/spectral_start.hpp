@@ -15,7 +15,7 @@ struct SubspaceConfig {
 void declare_settings(Settings& settings, SubspaceConfig& config);
 
 // sum_u x_u x_u^T / n_u over the users of all clients, times a table (a row per item).
-using CoOccurrences = std::function<Matrix(const Matrix& table)>;
+using CoOccurrenceProduct = std::function<Matrix(const Matrix& table)>;
 
 // W (n x rank): the leading eigenvectors of N = D^-1/2 (sum_u x_u x_u^T / n_u) D^-1/2 for D =
 // diag(degrees), by block subspace iteration from a random start. Each pass is one call. The
@@ -23,7 +23,7 @@ using CoOccurrences = std::function<Matrix(const Matrix& table)>;
 // has.
 [[nodiscard]] Matrix leading_eigenvectors(const Eigen::VectorXd& degrees, Index rank,
                                           const SubspaceConfig& config, Rng rng,
-                                          const CoOccurrences& multiply);
+                                          const CoOccurrenceProduct& multiply);
 
 // Items E and weights w of the fold-in: p_u = n_u^-1/2 sum_i w_i e_i.
 struct StartTables {
