@@ -60,7 +60,7 @@ std::vector<Index> largest(const Eigen::RowVectorXd& row, Index count) {
   return order;
 }
 
-std::vector<Index> above(const Eigen::RowVectorXd& row, double threshold) {
+std::vector<Index> those_above(const Eigen::RowVectorXd& row, double threshold) {
   std::vector<Index> chosen;
   for (Index j = 0; j < row.size(); ++j) {
     if (row(j) > threshold) chosen.push_back(j);
@@ -103,7 +103,7 @@ MatrixOf<double> weigh_neighbors(const MatrixOf<double>& similarities,
   for (Index k = 0; k < relations.rows(); ++k) {
     std::vector<Index> neighbors = config.neighbors > 0
                                        ? largest(relations.row(k), config.neighbors)
-                                       : above(relations.row(k), threshold);
+                                       : those_above(relations.row(k), threshold);
     if (neighbors.empty()) neighbors.push_back(k);
     for (const Index j : neighbors) weights(k, j) = 1.0 / static_cast<double>(neighbors.size());
   }

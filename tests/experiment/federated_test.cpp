@@ -152,8 +152,15 @@ std::map<std::string, std::vector<std::pair<std::string, Real>>> lists_of(const 
 class Federated : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    (void)tests::train_tiny(folder_ / "simulated", tiny_settings(GetParam()));
-    divided_ = divide(tiny_settings(GetParam()), folder_ / "items.tsv");
+    // "fedhur", or "fedhur_spectral", with a spectral start and a server rate.
+    const auto end = GetParam().find('_');
+    ConfigTable table = tiny_settings(GetParam().substr(0, end));
+    if (end != std::string::npos) {
+      add_assignment(table, "model.start=spectral");
+      add_assignment(table, "server.rate=2");
+    }
+    (void)tests::train_tiny(folder_ / "simulated", table);
+    divided_ = divide(table, folder_ / "items.tsv");
   }
   [[nodiscard]] Hosting site(const std::string& name, Index first, Index last) const {
     return {.config = {.folder = folder_ / name, .own = divided_.site, .has_whole_data = true},
@@ -165,6 +172,8 @@ class Federated : public testing::TestWithParam<std::string> {
   Divided divided_;
 };
 INSTANTIATE_TEST_SUITE_P(Methods, Federated, kMethods, name_of_method);
+INSTANTIATE_TEST_SUITE_P(Starts, Federated, testing::Values("fedmf_spectral", "fedhur_spectral"),
+                         name_of_method);
 
 TEST_P(Federated, OneSiteWithAllClientsEndsWithTheModelOfASimulation) {
   auto server = start_server(divided_.server, folder_ / "server");
