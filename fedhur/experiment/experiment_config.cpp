@@ -119,6 +119,11 @@ ResolvedConfig resolve(const ConfigTable& table) {
   return {.config = std::move(config), .settings = settings.declared()};
 }
 
+void require_network(const ExperimentConfig& config) {
+  const std::string& refusal = config.configured_method.network_refusal;
+  if (!refusal.empty()) throw ConfigError(refusal);
+}
+
 ConfigTable with_absolute_paths(ConfigTable table) {
   for (const char* const key : {"data.path", "data.split_file", "federation.items"}) {
     const ConfigValue* value = table.find(key);

@@ -71,6 +71,8 @@ struct ResolvedConfig {
 };
 // ConfigError for what is not allowed, and for a key that is no setting.
 [[nodiscard]] ResolvedConfig resolve(const ConfigTable& table);
+// ConfigError where the method must not run over a network with these settings.
+void require_network(const ExperimentConfig& config);
 // Of data settings alone, whatever else is given.
 [[nodiscard]] DataConfig read_data_config(const ConfigTable& table);
 

@@ -30,6 +30,7 @@ const ExperimentConfig& require_server_config(const ExperimentConfig& config,
         "with simulations",
         folder.path().string()));
   }
+  require_network(config);
   return config;
 }
 

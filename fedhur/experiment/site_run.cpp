@@ -22,7 +22,9 @@ fs::path items_file(const fs::path& folder) { return folder / "items.tsv"; }
 fs::path state_folder(const fs::path& folder) { return folder / "state"; }
 
 ExperimentConfig read_site_config(const SiteConfig& config, const Welcome& welcome) {
-  return resolve(merge_settings(config, welcome.configuration, welcome.num_clients)).config;
+  auto resolved = resolve(merge_settings(config, welcome.configuration, welcome.num_clients));
+  require_network(resolved.config);
+  return std::move(resolved.config);
 }
 
 struct SiteData {

@@ -26,6 +26,8 @@ struct ServerContext {  // what every server half is made from
 struct ConfiguredMethod {
   std::function<std::unique_ptr<federation::ServerMethod>(const ServerContext&)> make_server;
   std::function<std::unique_ptr<client::Client>(client::ClientContext)> make_client;
+  // Why it must not run over a network with these settings; empty if it may.
+  std::string network_refusal{};
 };
 
 struct Method {
@@ -43,12 +45,15 @@ struct Method {
 }
 
 // Both halves have a common `Config` with declare_settings(settings, config), and are constructed
-// from (config, context).
+// from (config, context). What a network must not do without being told so is said by
+// network_refusal(config), where there is one.
 template <class Config, class ServerHalf, class ClientHalf>
 [[nodiscard]] Method describe_method(const std::string& name, const std::string& summary) {
   const auto configure = [](Settings& settings) {
     Config config;
     declare_settings(settings, config);
+    std::string refusal;
+    if constexpr (requires { network_refusal(config); }) refusal = network_refusal(config);
     return ConfiguredMethod{
         .make_server =
             [config](const ServerContext& context) -> std::unique_ptr<federation::ServerMethod> {
@@ -56,7 +61,8 @@ template <class Config, class ServerHalf, class ClientHalf>
         },
         .make_client = [config](client::ClientContext context) -> std::unique_ptr<client::Client> {
           return std::make_unique<ClientHalf>(config, std::move(context));
-        }};
+        },
+        .network_refusal = std::move(refusal)};
   };
   return {.name = name, .summary = summary, .configure = configure, .shows_rounds = false};
 }

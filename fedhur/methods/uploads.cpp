@@ -173,12 +173,13 @@ server::Uploads UploadReader::limit_norms(server::Uploads tables, const std::str
   return tables;
 }
 
-std::vector<double> UploadReader::limit_sizes(std::vector<double> claims) const {
+std::vector<double> UploadReader::limit_sizes(std::vector<double> claims,
+                                              const std::string& unit) const {
   const double largest = largest_beside(claims, limits_.size_cap);
   for (std::size_t k = 0; k < claims.size(); ++k) {
     if (claims[k] <= largest) continue;
-    warn(k, fmt::format("claims {:.6g} interactions, {:.3g} times the median; {:.6g} count",
-                        claims[k], limits_.size_cap * claims[k] / largest, largest));
+    warn(k, fmt::format("claims {:.6g} {}, {:.3g} times the median; {:.6g} count", claims[k], unit,
+                        limits_.size_cap * claims[k] / largest, largest));
     claims[k] = largest;
   }
   return claims;

@@ -78,7 +78,8 @@ class UploadReader {
   [[nodiscard]] std::vector<double> data_sizes() const;
   [[nodiscard]] std::vector<double> data_weights() const;
   // Claims of the participants about how much data they have, lowered to what counts.
-  [[nodiscard]] std::vector<double> limit_sizes(std::vector<double> claims) const;
+  [[nodiscard]] std::vector<double> limit_sizes(std::vector<double> claims,
+                                                const std::string& unit = "interactions") const;
 
  private:
   [[nodiscard]] server::Uploads limit_norms(server::Uploads tables, const std::string& name) const;

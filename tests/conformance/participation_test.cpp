@@ -364,6 +364,7 @@ TEST(Participation, IsNotNeededForWhatIsGoodForEverybody) {
   };
   for (const auto& [method, phase, is_for_all] :
        std::vector<Phase>{{"popularity", "update", true},
+                          {"fedslim", "update", true},
                           {"fedmf", "update", true},
                           {"fedncf", "update", true},
                           {"fedrap", "update", true},
@@ -439,7 +440,9 @@ TEST(Participation, OfNobodyIsAnError) {
     if (method.name == "popularity") continue;  // no counts are counts
     MethodRun run(settings({"", method.name, {}}));
     UnreliableFederation federation(run.client_methods());
-    federation.is_absent = [](Index, const Message& request) { return request.kind == "train"; };
+    federation.is_absent = [](Index, const Message& request) {
+      return request.kind == "train" || request.kind == "count";
+    };
     EXPECT_THROW((void)run.server->run_round(0, federation), TransportError) << method.name;
   }
 }

@@ -282,8 +282,8 @@ TEST(UploadLimits, NamesTheKeyOfACapThatIsNotAllowed) {
 // reaches them.
 class Honesty : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Methods, Honesty,
-                         testing::Values("popularity", "fedmf", "fedncf", "pfedrec", "gpfedrec",
-                                         "fedrap", "fedca", "fedcia", "fedhur"),
+                         testing::Values("popularity", "fedslim", "fedmf", "fedncf", "pfedrec",
+                                         "gpfedrec", "fedrap", "fedca", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 
 TEST_P(Honesty, IsNotBounded) {
@@ -292,7 +292,7 @@ TEST_P(Honesty, IsNotBounded) {
     std::vector<std::string> assignments = {"method=" + GetParam(), "synthetic.num_users=120",
                                             "synthetic.num_interactions=6000",
                                             "clients.count=" + clients};
-    if (GetParam() != "popularity") assignments.emplace_back("model.embedding_dim=8");
+    if (tests::learns_embeddings(GetParam())) assignments.emplace_back("model.embedding_dim=8");
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
     tests::MethodRun run(table);
     tests::UnreliableFederation federation(run.client_methods());

@@ -57,7 +57,7 @@ std::vector<Message> requests_before(const std::string& method, Round round) {
 }
 
 Message train_request(const std::string& method, Round round) {
-  Message train{.kind = "train", .round = round, .arrays = {}};
+  Message train{.kind = method == "fedslim" ? "count" : "train", .round = round, .arrays = {}};
   if (method == "pfedrec") {
     train.arrays.set("item_embeddings", tests::random_matrix(kNumItems, 8, 3));
   }
@@ -185,8 +185,8 @@ TEST_P(HeldOutRows, AreNothingToTraining) {
   EXPECT_EQ(upload(private_data()), upload(other));
 }
 INSTANTIATE_TEST_SUITE_P(Learned, HeldOutRows,
-                         testing::Values("fedmf", "fedncf", "pfedrec", "gpfedrec", "fedrap",
-                                         "fedca", "fedcia", "fedhur"),
+                         testing::Values("fedslim", "fedmf", "fedncf", "pfedrec", "gpfedrec",
+                                         "fedrap", "fedca", "fedcia", "fedhur"),
                          [](const auto& method) { return method.param; });
 }  // namespace
 }  // namespace fedhur::methods::privacy_test

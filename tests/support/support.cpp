@@ -19,6 +19,10 @@ data::UserItems user_items(const std::vector<std::vector<int>>& lists) {
   return data::UserItems(typed);
 }
 
+bool learns_embeddings(const std::string& method) {
+  return method != "popularity" && method != "fedslim";
+}
+
 ConfigTable tiny_settings(const std::string& method) {
   ConfigTable table;
   for (const std::string& assignment :
@@ -28,7 +32,7 @@ ConfigTable tiny_settings(const std::string& method) {
         std::string("stop.max_rounds=3")}) {
     experiment::add_assignment(table, assignment);
   }
-  if (method != "popularity") {
+  if (learns_embeddings(method)) {
     experiment::add_assignment(table, "model.embedding_dim=6");
     experiment::add_assignment(table, "train.local_epochs=2");
     experiment::add_assignment(table, "train.batch_size=50");

@@ -15,6 +15,8 @@ namespace fedhur::tests {
 [[nodiscard]] data::UserItems user_items(const std::vector<std::vector<int>>& lists);
 [[nodiscard]] std::vector<ItemId> items(const std::vector<int>& ids);
 
+// Whether it learns item embeddings, in rounds of local training.
+[[nodiscard]] bool learns_embeddings(const std::string& method);
 // Settings of a run that takes a fraction of a second: 40 users, 60 items, 7 clients, 3 rounds.
 [[nodiscard]] ConfigTable tiny_settings(const std::string& method);
 // Trains in a new folder below `parent`.
