@@ -14,7 +14,7 @@ TEST(Compare, PutsRunsSideBySide) {
   EXPECT_THAT(finished.out, HasSubstr("valid recall@10"));
   EXPECT_THAT(finished.out, HasSubstr("*"));
   EXPECT_THAT(finished.out, HasSubstr("settings that differ"));
-  EXPECT_THAT(finished.out, HasSubstr("train.learning_rate   0.03  0.02\n"));
+  EXPECT_THAT(finished.out, HasSubstr("train.learning_rate      0.03  0.02\n"));
 
   const json compared = json::parse(place.fedhur({"compare", "a", "b/", "--json"}).out);
   EXPECT_EQ(compared.at("runs")[0].at("method"), "fedmf");
