@@ -253,6 +253,31 @@ template <class Matrix>
 void set_last(Matrix& matrix, double value) {
   matrix.data()[matrix.size() - 1] = static_cast<typename Matrix::Scalar>(value);
 }
+template <class Matrix>
+void add_row(Matrix& matrix) {
+  matrix.conservativeResizeLike(Matrix::Zero(matrix.rows() + 1, matrix.cols()));
+}
+
+// The same entries, the last with this value, in so many rows.
+template <class Scalar>
+SparseMatrix<Scalar> change_sparse(const SparseMatrix<Scalar>& matrix, Scalar last, Index rows) {
+  SparseMatrix<Scalar> changed(rows, matrix.cols());
+  for (std::size_t e = 0; e < matrix.num_entries(); ++e) {
+    changed.append(matrix.places()[e], e + 1 < matrix.num_entries() ? matrix.values()[e] : last);
+  }
+  return changed;
+}
+template <class Scalar>
+void set_last(SparseMatrix<Scalar>& matrix, double value) {
+  using Limits = std::numeric_limits<Scalar>;
+  const Scalar last = std::is_integral_v<Scalar> ? value > 0 ? Limits::max() : Limits::min()
+                                                 : static_cast<Scalar>(value);
+  matrix = change_sparse(matrix, last, matrix.rows());
+}
+template <class Scalar>
+void add_row(SparseMatrix<Scalar>& matrix) {
+  matrix = change_sparse(matrix, matrix.values().back(), matrix.rows() + 1);
+}
 
 const std::vector<Spoiling> kSpoilings = {
     {"NaN",
@@ -265,10 +290,7 @@ const std::vector<Spoiling> kSpoilings = {
      }},
     {"one more row",
      [](NamedArrays& arrays, const std::string& name) {
-       change(arrays, name, [](auto& matrix) {
-         matrix.conservativeResizeLike(
-             std::decay_t<decltype(matrix)>::Zero(matrix.rows() + 1, matrix.cols()));
-       });
+       change(arrays, name, [](auto& matrix) { add_row(matrix); });
      }},
     {"missing",
      [](NamedArrays& arrays, const std::string& name) { arrays = without(arrays, name); }},
