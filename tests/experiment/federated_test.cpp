@@ -304,6 +304,44 @@ TEST_P(Federated, ASiteWithoutAnyModelWritesNone) {
   EXPECT_FALSE(fs::exists(folder_ / "site" / "model"));
 }
 
+// One sum in the clear: only where the federation says so.
+class FederatedSum : public Federated {};
+INSTANTIATE_TEST_SUITE_P(Methods, FederatedSum, testing::Values("fedslim"), name_of_method);
+
+TEST_P(FederatedSum, OfOneSiteEndsWithTheModelOfASimulation) {
+  divided_.server.set("filter.plain_sums", true, "the test");
+  auto server = start_server(divided_.server, folder_ / "server");
+  Plugged all(site("site", 0, kNumClients - 1), *server);
+  (void)server->run({});
+  expect_same_run(simulated(), federated());
+  ASSERT_TRUE(all.site().write_model());
+  EXPECT_EQ(read_file(folder_ / "site" / "model" / "model.bin"),
+            read_file(simulated().model() / "model.bin"));
+}
+
+TEST_P(FederatedSum, OfSeveralSitesIsThatOfASimulation) {
+  divided_.server.set("filter.plain_sums", true, "the test");
+  auto server = start_server(divided_.server, folder_ / "server");
+  Plugged first(site("first", 0, 2), *server);
+  Plugged second(site("second", 3, 6), *server);
+  (void)server->run({});
+  expect_same_run(simulated(), federated());
+}
+
+TEST_P(FederatedSum, IsRefusedUnlessAskedForByName) {
+  EXPECT_THROW((void)start_server(divided_.server, folder_ / "server"), ConfigError);
+  divided_.server.set("filter.plain_sums", true, "the test");
+  const auto server = start_server(divided_.server, folder_ / "other");
+  const Hosting hosting = site("site", 0, 1);
+  transport::Welcome welcome = welcome_of(*server, hosting.clients);
+  EXPECT_NO_THROW((void)SiteRun(hosting.config, welcome));
+  const std::string allowed = "plain_sums = true";
+  const auto at = welcome.configuration.find(allowed);
+  ASSERT_NE(at, std::string::npos);
+  welcome.configuration.replace(at, allowed.size(), "plain_sums = false");
+  EXPECT_THROW((void)SiteRun(hosting.config, welcome), ConfigError);
+}
+
 TEST(SiteRun, NamesClientsInFewWords) {
   EXPECT_EQ(describe_clients(client_range(3, 3)), "client 3");
   auto clients = client_range(0, 2);
