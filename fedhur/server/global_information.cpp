@@ -82,8 +82,8 @@ double global_trace(const Uploads& uploads, const Executor& executor) {
     return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();
   }) / static_cast<double>(uploads.size());
 }
+}  // namespace
 
-// As many eigenpairs as there are positive ones, at most `rank`; the rest of the basis is zero.
 GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index rank) {
   MatrixOf<double> core = (Q.transpose() * product).cast<double>();
   core = 0.5 * (core + core.transpose()).eval();
@@ -98,7 +98,6 @@ GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index r
   filter.basis.leftCols(count).noalias() = Q * pairs.vectors.leftCols(count).cast<Real>();
   return filter;
 }
-}  // namespace
 
 void declare_settings(Settings& settings, GlobalFilterConfig& config) {
   settings.add(

@@ -27,6 +27,10 @@ struct GlobalFilter {
   [[nodiscard]] Matrix factor() const;
 };
 
+// Rayleigh-Ritz for a symmetric operator in the span of Q (orthonormal columns), of which `product`
+// is the image: as many eigenpairs as there are positive ones, at most `rank`; the rest is zero.
+[[nodiscard]] GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index rank);
+
 // sum_k w_k E_k, added in client order and in double.
 [[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const std::vector<double>& weights,
                                         const Executor& executor);

@@ -7,7 +7,7 @@
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/settings.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
-#include "fedhur/linalg/symmetric.hpp"
+#include "fedhur/server/global_information.hpp"
 
 namespace fedhur::server {
 namespace {
@@ -38,15 +38,7 @@ Matrix leading_eigenvectors(const Eigen::VectorXd& degrees, Index rank,
   Matrix Q = linalg::orthonormalize(normal_matrix(num_items, width, 1.0F, rng));
   const auto apply = [&] { return scale_rows(scales, multiply(scale_rows(scales, Q))); };
   for (Index pass = 1; pass < config.passes; ++pass) Q = linalg::orthonormalize(apply());
-  const Matrix product = apply();
-  MatrixOf<double> core = (Q.transpose() * product).cast<double>();
-  core = 0.5 * (core + core.transpose()).eval();
-  const linalg::EigenPairs pairs = linalg::eigen_pairs(core);
-  constexpr double kLeastShare = 1e-6;  // below, a float product holds nothing but rounding
-  const double least = kLeastShare * std::max(0.0, pairs.values(0));
-  const Index count = std::min<Index>(rank, (pairs.values.array() > least).count());
-  Matrix W = Matrix::Zero(num_items, rank);
-  W.leftCols(count).noalias() = Q * pairs.vectors.leftCols(count).cast<Real>();
+  Matrix W = positive_ritz_pairs(Q, apply(), rank).basis;
   for (Index item = 0; item < num_items; ++item) {
     if (!(degrees(item) > 0.0)) W.row(item).setZero();
   }
