@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -61,7 +62,7 @@ TEST(SparseFilter, AddsUpTheWorkedExampleInAnyOrderAndGrouping) {
   for (const Index num_threads : {1, 2, 3}) {
     const Executor executor(num_threads);
     EXPECT_TRUE(add_up(uploads, executor).is_same(expected));
-    std::ranges::rotate(uploads, uploads.begin() + 1);
+    std::rotate(uploads.begin(), uploads.begin() + 1, uploads.end());
     const auto pair = shared(add_up(std::span(uploads).first(2), executor));
     EXPECT_TRUE(add_up(std::array{uploads[2], pair}, executor).is_same(expected));
     EXPECT_TRUE(add_up(std::span(&pair, 1), executor).is_same(*pair)) << "of one client";
