@@ -145,6 +145,7 @@ Dense dense_filter(const Dense& gram, const SparseFilterConfig& config) {
       others.resize(std::min(others.size(), static_cast<std::size_t>(config.neighbors)));
     }
     const auto size = std::ssize(others);
+    if (size == 0) continue;
     Eigen::MatrixXd system(size, size);
     Eigen::VectorXd target(size);
     for (Index a = 0; a < size; ++a) {
