@@ -2,7 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "fedhur/message/wire_codec.hpp"
+
 namespace fedhur::federation {
+std::vector<Answer> Federation::sum(std::vector<Request> requests, Take take) {
+  const auto shared = std::make_shared<const Take>(std::move(take));
+  for (Request& request : requests) request.take = shared;
+  return exchange(requests);
+}
+
 std::vector<ClientId> all_clients(const Federation& federation) {
   std::vector<ClientId> all;
   for (Index client = 0; client < federation.num_clients(); ++client) {
@@ -32,6 +42,11 @@ std::vector<Answer> ask(Federation& federation, std::span<const ClientId> client
   return federation.exchange(address(clients, std::move(message), std::move(check)));
 }
 
+std::vector<Answer> sum_of(Federation& federation, std::span<const ClientId> clients,
+                           Message message, AnswerCheck check, Take take) {
+  return federation.sum(address(clients, std::move(message), std::move(check)), std::move(take));
+}
+
 void tell_all(Federation& federation, Message message) {
   tell(federation, all_clients(federation), std::move(message));
 }
@@ -45,6 +60,10 @@ std::vector<ClientId> clients_of(std::span<const Answer> answers) {
   clients.reserve(answers.size());
   for (const Answer& answer : answers) clients.push_back(answer.client);
   return clients;
+}
+
+double most_users(Index num_clients) {
+  return std::floor(0x1p32 / static_cast<double>(num_clients));
 }
 
 void check_answer(const Answer& answer, const Request& request) {
@@ -64,5 +83,11 @@ void check_answer(const Answer& answer, const Request& request) {
   } catch (const ProtocolError& error) {
     fail(error.what());
   }
+}
+
+void take_out(Answer& answer, const Request& request, const message::WireFormat& format) {
+  if (!request.take) return;
+  if (answer.size == 0) answer.size = message::encoded_size(answer.message, format);
+  (*request.take)(answer);
 }
 }  // namespace fedhur::federation

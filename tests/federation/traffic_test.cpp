@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "fedhur/message/wire_codec.hpp"
 #include "fedhur/transport/in_process/in_process_federation.hpp"
 #include "tests/support/support.hpp"
@@ -44,6 +46,37 @@ TEST(InProcessFederation, AnswersInClientOrderWhateverTheRequestsOrder) {
   EXPECT_EQ(answers[0].client, client_id(0));
   EXPECT_EQ(answers[1].message.arrays.number("id"), 2);
   EXPECT_EQ(world.b.last_request, nullptr);
+}
+
+TEST(InProcessFederation, AddsUpEveryAnswerOnceAndCountsItsBytes) {
+  World world;
+  CountingFederation counting(world.transport);
+  const auto exchanged = ask_all(counting, {.kind = "x", .round = 0, .arrays = {}});
+  const Traffic expected = counting.take().at("x");
+  const auto sum = std::make_shared<std::atomic<int>>(0);
+  const auto answers = sum_of(counting, all_clients(counting),
+                              {.kind = "x", .round = 0, .arrays = {}}, {}, [sum](Answer& answer) {
+                                *sum += 1 + static_cast<int>(answer.message.arrays.number("id"));
+                                answer.message.arrays = {};
+                              });
+  EXPECT_EQ(*sum, 6);
+  ASSERT_EQ(answers.size(), exchanged.size());
+  EXPECT_EQ(answers[2].client, client_id(2));
+  EXPECT_EQ(answers[2].message.arrays.size(), 0U) << "it was taken out";
+  const Traffic traffic = counting.take().at("x");
+  EXPECT_EQ(traffic.up, expected.up) << "of what arrived, not of what is left";
+  EXPECT_EQ(traffic.down, expected.down);
+}
+
+TEST(InProcessFederation, AddsUpNothingThatItsCheckRefuses) {
+  World world;
+  const auto sum = std::make_shared<std::atomic<int>>(0);
+  EXPECT_THROW(
+      (void)sum_of(
+          world.transport, all_clients(world.transport), {.kind = "x", .round = 0, .arrays = {}},
+          [](const Message&) { throw ProtocolError("no"); }, [sum](Answer&) { ++*sum; }),
+      ProtocolError);
+  EXPECT_EQ(*sum, 0);
 }
 
 TEST(InProcessFederation, HandsOverWhatArrivesAndNotTheMessageItself) {

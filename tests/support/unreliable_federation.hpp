@@ -36,6 +36,7 @@ class UnreliableFederation : public federation::Federation {
                                   clients_[static_cast<std::size_t>(client)]->answer(message)};
         if (lie) lie(client, answer.message);
         federation::check_answer(answer, request);
+        federation::take_out(answer, request);
         answers.push_back(std::move(answer));
       } catch (const ProtocolError& error) {
         refusals.emplace_back(error.what());

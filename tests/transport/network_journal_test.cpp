@@ -145,6 +145,54 @@ TEST_F(Restart, InTheMiddleOfAnExchangeAsksOnlyThoseWhoHaveNotAnswered) {
   EXPECT_EQ(hub().status().counters.duplicates, 1U);
 }
 
+TEST_F(Restart, AddsUpEveryAnswerOnceInEveryLife) {
+  const auto start_sum = [&](double& sum) {
+    std::vector<Request> requests;
+    const auto message = std::make_shared<const Message>(make_message("upload", 0));
+    const auto take = std::make_shared<const federation::Take>(
+        [&sum](Answer& answer) { sum += answer.message.arrays.number("value"); });
+    const auto check = std::make_shared<const federation::AnswerCheck>([](const Message& answer) {
+      if (answer.arrays.number("value") < 0) throw ProtocolError("less than nothing");
+    });
+    for (int client = 0; client < 3; ++client) {
+      requests.push_back({client_id(client), message, check, take});
+    }
+    return Asked(hub(), std::move(requests));
+  };
+  start_again(kNever, 2);
+  Session site = connect({0, 1, 2});
+  double before = 0;
+  Asked exchange = start_sum(before);
+  eventually([&] { return hub().status().asked == 3; });
+  reply(site, 2, 1, make_message("upload", 30));
+  reply(site, 2, 1, make_message("upload", 30));  // a duplicate
+  EXPECT_EQ(before, 30);
+  kill(std::move(exchange));
+  start_again(kNever, 2);
+  site = connect({0, 1, 2}, 0);
+  double after = 0;
+  Asked again = start_sum(after);
+  eventually([&] { return hub().status().asked == 3; });
+  EXPECT_EQ(after, 30) << "from the journal";
+  reply(site, 2, 1, make_message("upload", 99));  // its first answer counts
+  reply(site, 0, 1, make_message("upload", -5));  // refused
+  reply(site, 1, 1, make_message("upload", 20));
+  EXPECT_EQ(again.get(), (Values{{1, 20}, {2, 30}}));
+  EXPECT_EQ(after, 50);
+}
+
+TEST_F(Restart, EndsTheRunWhereAnAnswerCannotBeAddedUp) {
+  start_again();
+  const Session site = connect({0});
+  const auto take = std::make_shared<const federation::Take>(
+      [](Answer&) { throw std::runtime_error("no memory"); });
+  Asked exchange(hub(), {{client_id(0), std::make_shared<const Message>(make_message("upload", 0)),
+                          nullptr, take}});
+  eventually([&] { return hub().status().asked == 1; });
+  reply(site, 0, 1, make_message("upload", 1));
+  EXPECT_EQ(exchange.transport_error(), "the answer of client 0 could not be added up: no memory");
+}
+
 TEST_F(Restart, BetweenExchangesRepeatsThemWithoutAskingAnybody) {
   start_again();
   Session site = connect({0, 1, 2});

@@ -14,7 +14,7 @@
 namespace fedhur::transport {
 // Of what federation.proto says and how its two ends behave. A change that an older end does not
 // understand takes the next number.
-inline constexpr std::uint32_t kProtocol = 3;
+inline constexpr std::uint32_t kProtocol = 4;
 // A chunk and everything around it; nothing here is larger.
 inline constexpr int kLargestFrame = 2 << 20;
 // How long either end waits for the other: for each step of the handshake, and afterwards for any

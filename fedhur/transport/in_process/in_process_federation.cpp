@@ -47,6 +47,7 @@ std::vector<Answer> InProcessFederation::exchange(std::span<const Request> reque
       throw ProtocolError(fmt::format("client {}: {}", client, error.what()));
     }
     federation::check_answer(answer, request);
+    federation::take_out(answer, request, format_);
   });
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.client < b.client; });

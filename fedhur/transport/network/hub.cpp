@@ -28,6 +28,16 @@ Answer read_answer(const Reply& reply, const Request& request) {
   answer.size = reply.message->size();
   return answer;
 }
+// What went wrong, if anything did: a sum that has part of an answer is no sum, so the run ends.
+std::string try_take_out(Answer& answer, const Request& request) {
+  try {
+    federation::take_out(answer, request);
+    return {};
+  } catch (const std::exception& error) {
+    return fmt::format("the answer of client {} could not be added up: {}", index_of(answer.client),
+                       error.what());
+  }
+}
 }  // namespace
 
 Hub::Hub(const HubConfig& config, NetworkLog log, ReplyJournal* journal, Sequence first_sequence)
@@ -44,8 +54,9 @@ Exchanges::Recalled Hub::recall(Sequence sequence, Exchanges::Requests requests)
     for (const Request& request : requests) {
       const auto found = before.replies.find(request.client);
       if (found == before.replies.end()) continue;
-      recalled.answers.push_back(
-          read_answer({.client = request.client, .message = found->second}, request));
+      Answer answer = read_answer({.client = request.client, .message = found->second}, request);
+      federation::take_out(answer, request);
+      recalled.answers.push_back(std::move(answer));
     }
     if (before.is_ended && recalled.answers.size() != before.counted.size()) {
       throw ProtocolError(
@@ -174,9 +185,13 @@ void Hub::accept(Session session, const Reply& reply) {
   } catch (const std::exception& error) {  // a mistake of ours; the exchange waits for this slot
     problem = fmt::format("client {}: {}", index_of(reply.client), error.what());
   }
+  const std::string failure =
+      disk_failure || !problem.empty() ? "" : try_take_out(answer, *request);
   lock.lock();
   if (disk_failure) {
     exchanges_.close(*disk_failure);
+  } else if (!failure.empty()) {
+    exchanges_.close(TransportError(failure));
   } else if (problem.empty()) {
     exchanges_.accept(std::move(answer));
   } else {
