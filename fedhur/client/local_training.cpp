@@ -51,7 +51,7 @@ bool LocalTraining::answer_start(const message::Message& request, message::Messa
   return true;
 }
 
-TrainingLoss LocalTraining::train(Round round) {
+TrainingLoss LocalTraining::train(Round round, Matrix* touched) {
   // The item table is not shared until the round is over.
   Matrix item_embeddings = *model_.item_embeddings;
   linalg::RowGradient user_gradient(model_.num_users(), config_.embedding_dim);
@@ -62,6 +62,9 @@ TrainingLoss LocalTraining::train(Round round) {
                                   config_.weight_decay, user_gradient, item_gradient);
     user_optimizer_.step(model_.user_vectors, user_gradient, rate);
     item_optimizer_.step(item_embeddings, item_gradient, rate);
+    if (touched != nullptr) {
+      for (const std::int32_t item : item_gradient.touched()) (*touched)(item, 0) = 1.0F;
+    }
     user_gradient.clear();
     item_gradient.clear();
     return loss;

@@ -25,7 +25,8 @@ class LocalTraining : public Training {
  public:
   LocalTraining(const LocalTrainingConfig& config, ClientContext context);
 
-  TrainingLoss train(Round round);  // Eq. (local_training)
+  // Eq. (local_training). Sets the rows of items that it meets to 1 in a table n x 1, if given.
+  TrainingLoss train(Round round, Matrix* touched = nullptr);
 
   [[nodiscard]] const model::Recommender& recommender() const override { return model_; }
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }

@@ -44,11 +44,10 @@ Shared<Matrix> UploadedTable::matrix() const {
   return std::make_shared<const Matrix>(linalg::expand(*whole, *round(directions_, precision_)));
 }
 
-UploadedTable UploadStage::put(const Shared<Matrix>& table, message::Message& reply,
-                               const std::string& stem) const {
+UploadedTable UploadStage::prepare(const Shared<Matrix>& table, Round round) const {
   // The published noise lies on the n x n filter; on the table it protects what really leaves.
   const Shared<Matrix> noisy =
-      add_laplace_noise(table, config_.laplace_scale, rng_.stream(Draw::noise, id_, reply.round));
+      add_laplace_noise(table, config_.laplace_scale, rng_.stream(Draw::noise, id_, round));
   const Index rank = config_.rank;
   const bool is_smaller =
       rank < noisy->cols() && rank * (noisy->rows() + noisy->cols()) < noisy->size();
@@ -59,7 +58,6 @@ UploadedTable UploadStage::put(const Shared<Matrix>& table, message::Message& re
                 std::make_shared<const Matrix>(std::move(low.directions)),
                 config_.format.precision};
   }
-  uploaded.put(reply, stem);
   return uploaded;
 }
 

@@ -26,14 +26,14 @@ struct TableNames {
   std::string directions;
 };
 
-// What has left of a table. It shares its memory with the message.
+// What leaves of a table. It shares its memory with the message.
 class UploadedTable {
  public:
   UploadedTable(Shared<Matrix> whole, message::Precision precision)
       : whole_(std::move(whole)), precision_(precision) {}
   UploadedTable(Shared<Matrix> coordinates, Shared<Matrix> directions, message::Precision precision)
       : whole_(std::move(coordinates)), directions_(std::move(directions)), precision_(precision) {}
-  void put(message::Message& reply, const std::string& stem) const;
+  void put(message::Message& reply, const std::string& stem = "item") const;
   // As the server reads it.
   [[nodiscard]] Shared<Matrix> matrix() const;
 
@@ -47,11 +47,9 @@ class UploadStage {
  public:
   UploadStage(const UploadConfig& config, const ClientContext& context)
       : config_(config), rng_(context.rng), id_(context.id) {}
-  // Puts the table into a reply. It leaves as its best approximation of the rank, or whole if that
-  // takes no more numbers or if it is not finite (the server will say so). Names begin with `stem`:
-  // a method may have two such tables.
-  UploadedTable put(const Shared<Matrix>& table, message::Message& reply,
-                    const std::string& stem = "item") const;
+  // What leaves of a table in this round: its best approximation of the rank, or all of it if that
+  // takes no more numbers or if it is not finite (the server will say so).
+  [[nodiscard]] UploadedTable prepare(const Shared<Matrix>& table, Round round) const;
 
  private:
   UploadConfig config_;

@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
+#include "fedhur/base/fixed_point_sum.hpp"
 #include "fedhur/base/settings.hpp"
 
 namespace fedhur::evaluate {
@@ -52,23 +55,64 @@ void add(Quality& total, const NamedArrays& sums) {
                                   sums.doubles("test_by_popularity"));
 }
 
-void check_quality(const NamedArrays& sums, const std::vector<Index>& cutoffs) {
+// Ranked lists hold at most so many items of interest; counts of items are whole numbers, which a
+// sum over all clients keeps.
+constexpr double kMostItemsPerUser = 0x1p18;
+
+void check_quality(const NamedArrays& sums, const std::vector<Index>& cutoffs, double most_users) {
   Quality own = no_users(cutoffs);
   add(own, sums);
   if (own.test_breakdown.num_users() != own.test.num_users()) {
     throw ProtocolError("a breakdown of quality is not one of the users who were tested");
   }
+  const double num_users = std::max(own.valid.num_users(), own.test.num_users());
+  if (num_users > most_users) {
+    throw ProtocolError(
+        fmt::format("quality is of {} users, expected at most {}", num_users, most_users));
+  }
+  if (sums.doubles("test_by_popularity").maxCoeff() > most_users * kMostItemsPerUser) {
+    throw ProtocolError("a breakdown of quality has more items than its users can");
+  }
 }
+
+// The arrays of all answers, added up.
+class Sums {
+ public:
+  Sums(const Quality& shapes, double most_users, Index num_clients) {
+    const Message like = quality_reply(shapes, 0);
+    for (const auto& [name, array] : like.arrays.entries()) {
+      const MatrixOf<double>& shape = like.arrays.doubles(name);
+      const double most = most_users * (name == "test_by_popularity" ? kMostItemsPerUser : 1.0);
+      sums_[name] = std::make_unique<FixedPointSum>(shape.rows(), shape.cols(), most, num_clients);
+    }
+  }
+  void add(const NamedArrays& answer) {
+    for (const auto& [name, sum] : sums_) sum->add(answer.doubles(name));
+  }
+  [[nodiscard]] NamedArrays arrays() const {
+    NamedArrays arrays;
+    for (const auto& [name, sum] : sums_) arrays.set(name, sum->in_doubles());
+    return arrays;
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<FixedPointSum>> sums_;
+};
 }  // namespace
 
 Quality evaluate_clients(federation::Federation& federation, Round round,
                          const std::vector<Index>& cutoffs) {
+  const double most = federation::most_users(federation.num_clients());
+  const auto sums = std::make_shared<Sums>(no_users(cutoffs), most, federation.num_clients());
+  (void)sum_of(
+      federation, all_clients(federation), {.kind = "evaluate", .round = round, .arrays = {}},
+      [cutoffs, most](const Message& answer) { check_quality(answer.arrays, cutoffs, most); },
+      [sums](federation::Answer& answer) {
+        sums->add(answer.message.arrays);
+        answer.message.arrays = {};
+      });
   Quality total = no_users(cutoffs);
-  for (const auto& answer :
-       ask_all(federation, {.kind = "evaluate", .round = round, .arrays = {}},
-               [cutoffs](const Message& sums) { check_quality(sums.arrays, cutoffs); })) {
-    add(total, answer.message.arrays);
-  }
+  add(total, sums->arrays());
   return total;
 }
 }  // namespace fedhur::evaluate

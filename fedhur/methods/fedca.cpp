@@ -162,7 +162,7 @@ class FedCaClient : public client::Client {
     } else if (request.kind == "train") {
       Eigen::VectorXd occurrences = Eigen::VectorXd::Zero(context.num_items);
       put_loss(reply, training_.train(request.round, occurrences));
-      upload_.put(training_.item_embeddings(), reply);
+      upload_.prepare(training_.item_embeddings(), request.round).put(reply);
       reply.arrays.set("sample_basis", training_.sample_basis(occurrences));
       reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
     } else if (request.kind == "mix") {

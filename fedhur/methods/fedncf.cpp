@@ -5,16 +5,11 @@
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/neural_training.hpp"
 #include "fedhur/client/triple_training.hpp"
-#include "fedhur/linalg/kernels.hpp"
-#include "fedhur/methods/common.hpp"
-#include "fedhur/methods/method.hpp"
-#include "fedhur/methods/uploads.hpp"
-#include "fedhur/server/server_step.hpp"
+#include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {
 namespace {
 using client::Resample;
-using federation::Answer;
 using message::Message;
 using model::LabelledPair;
 using model::NeuralParameters;
@@ -22,11 +17,6 @@ using model::Triple;
 
 enum class Decay : std::uint8_t { none, adam_l2 };
 constexpr auto names_of(Decay) { return std::array{"none", "adam_l2"}; }
-enum class ItemRows : std::uint8_t {
-  all,      // an item's row is averaged over all clients
-  touched,  // over those that had it in a triple of this round
-};
-constexpr auto names_of(ItemRows) { return std::array{"all", "touched"}; }
 struct FedNcfConfig {
   client::PointwiseConfig training = {.embedding_dim = 32,
                                       .learning_rate = 0.1F,
@@ -51,10 +41,7 @@ void declare_settings(Settings& settings, FedNcfConfig& config) {
   settings.add("train.decay", config.decay,
                "`none`: weight decay is read and not used, as in the published program");
   client::declare_resample(settings, config.resample);
-  settings.add(
-      "average.item_rows", config.item_rows,
-      "`touched`: a row is averaged over those that had the item in a triple of the round. Clients "
-      "then upload which items these were, which tells the server something about interactions");
+  declare_item_rows(settings, config.item_rows);
   declare_settings(settings, config.step);
   settings.note("server.rate", "of the item tables; the network is always averaged");
   declare_norm_cap(settings, config.limits);
@@ -117,7 +104,7 @@ class FedNcfClient : public client::Client {
       : config_(config),
         context_(std::move(context)),
         neural_(optimizer_config(config), draw_start(config, context_)),
-        upload_(config.upload, context_) {}
+        waiting_(config.upload, context_) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
@@ -125,7 +112,7 @@ class FedNcfClient : public client::Client {
       train(request.round, reply);
     } else if (request.kind == "update") {
       take(request.arrays);
-    } else {
+    } else if (!waiting_.answer(request, reply)) {
       client::refuse(request);
     }
     return reply;
@@ -150,13 +137,16 @@ class FedNcfClient : public client::Client {
                                       .resample = config_.resample,
                                       .rate = rate_in_round(config_.training, round)},
                                      context_, round, take_step));
-    upload_.put(std::make_shared<const Matrix>(parameters.item_embeddings), reply, "item");
-    upload_.put(std::make_shared<const Matrix>(parameters.gmf_item_embeddings), reply, "gmf_item");
+    waiting_.offer_items(std::make_shared<const Matrix>(parameters.item_embeddings), reply);
+    waiting_.offer_items(std::make_shared<const Matrix>(parameters.gmf_item_embeddings), reply,
+                         "gmf_item");
     visit_weights(
-        [&](const std::string& name, const Matrix& table) { reply.arrays.set(name, table); },
+        [&](const std::string& name, const Matrix& table) {
+          waiting_.offer(name, std::make_shared<const Matrix>(table), reply);
+        },
         parameters);
     reply.arrays.set_number("num_interactions", static_cast<double>(context_.train.size()));
-    if (config_.item_rows == ItemRows::touched) reply.arrays.set("touched", std::move(touched));
+    if (config_.item_rows == ItemRows::touched) waiting_.offer_touched(std::move(touched), round);
   }
 
   void take(const NamedArrays& arrays) {
@@ -170,26 +160,8 @@ class FedNcfClient : public client::Client {
   FedNcfConfig config_;
   client::ClientContext context_;
   client::NeuralTraining neural_;
-  client::UploadStage upload_;
+  WaitingUpload waiting_;
 };
-
-// Row by row over the clients that touched it; a row that no client touched stays as it was.
-void average_touched_rows(Matrix& table, const server::Uploads& uploads,
-                          const std::vector<Answer>& answers, const std::vector<double>& weights,
-                          const Executor& executor) {
-  std::vector<const Matrix*> touched;
-  for (const Answer& answer : answers) touched.push_back(&answer.message.arrays.matrix("touched"));
-  executor.for_each(table.rows(), [&](Index row) {
-    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(table.cols());
-    double total = 0.0;
-    for (std::size_t k = 0; k < uploads.size(); ++k) {
-      if ((*touched[k])(row, 0) == 0.0F) continue;
-      linalg::add_scaled(sum.data(), uploads[k]->row(row).data(), weights[k], sum.size());
-      total += weights[k];
-    }
-    if (total > 0.0) table.row(row) = (sum / total).cast<Real>();
-  });
-}
 
 class FedNcfServer : public federation::ServerMethod {
  public:
@@ -204,11 +176,23 @@ class FedNcfServer : public federation::ServerMethod {
     federation::RoundNotes notes;
     if (round == 0) send(round, federation);  // the shared start
 
-    const auto answers =
-        ask_to_train(federation, {.kind = "train", .round = round, .arrays = {}}, make_check());
-    notes.loss = mean_loss(answers);
-
-    aggregate(answers, notes);
+    // Item tables first, then the weights of the network.
+    std::vector<AveragedTable> tables = {
+        {.name = "item", .present = &shared_.item_embeddings},
+        {.name = "gmf_item", .present = &shared_.gmf_item_embeddings}};
+    visit_weights(
+        [&](const std::string& name, const Matrix& table) {
+          tables.push_back({.name = name, .present = &table, .is_of_items = false});
+        },
+        shared_);
+    std::vector<Matrix> averages = train_and_average(
+        {.weights = AverageWeights::data, .item_rows = config_.item_rows, .limits = config_.limits},
+        context_, {.kind = "train", .round = round, .arrays = {}}, tables, federation, notes);
+    std::size_t next = 0;
+    item_step_.take(shared_.item_embeddings, std::move(averages[next++]));
+    gmf_item_step_.take(shared_.gmf_item_embeddings, std::move(averages[next++]));
+    visit_weights([&](const std::string&, Matrix& table) { table = std::move(averages[next++]); },
+                  shared_);
     send(round, federation);
     return notes;
   }
@@ -235,54 +219,6 @@ class FedNcfServer : public federation::ServerMethod {
   }
 
  private:
-  // Everything has the shape that it has here.
-  [[nodiscard]] UploadCheck make_check() const {
-    struct Shape {
-      std::string name;
-      Index rows;
-      Index cols;
-    };
-    std::vector<Shape> weights;
-    visit_weights(
-        [&](const std::string& name, const Matrix& table) {
-          weights.push_back({name, table.rows(), table.cols()});
-        },
-        shared_);
-    if (config_.item_rows == ItemRows::touched) {
-      weights.push_back({"touched", context_.num_items, 1});
-    }
-    return [weights, num_items = context_.num_items,
-            dim = config_.training.embedding_dim](const NamedArrays& upload) {
-      check_item_embeddings(upload, num_items, dim, "item");
-      check_item_embeddings(upload, num_items, dim, "gmf_item");
-      for (const auto& [name, rows, cols] : weights) check_table(upload, name, rows, cols);
-      check_data_size(upload);
-    };
-  }
-
-  void aggregate(const std::vector<Answer>& answers, federation::RoundNotes& notes) {
-    const Executor& executor = *context_.executor;
-    const UploadReader reader(answers, config_.limits, executor, notes);
-    const std::vector<double> weights = reader.data_weights();
-    const auto step_items = [&](server::ServerStep& step, Matrix& table, const std::string& stem) {
-      const server::Uploads uploads = reader.item_embeddings(table.rows(), table.cols(), stem);
-      if (config_.item_rows == ItemRows::touched) {
-        Matrix average = table;
-        average_touched_rows(average, uploads, answers, weights, executor);
-        step.take(table, std::move(average));
-      } else {
-        step.take(table, server::average_embeddings(uploads, weights, executor));
-      }
-    };
-    step_items(item_step_, shared_.item_embeddings, "item");
-    step_items(gmf_item_step_, shared_.gmf_item_embeddings, "gmf_item");
-    visit_weights(
-        [&](const std::string& name, Matrix& table) {
-          table = server::average_embeddings(reader.tables(name), weights, executor);
-        },
-        shared_);
-  }
-
   void send(Round round, federation::Federation& federation) const {
     Message update{.kind = "update", .round = round, .arrays = {}};
     const auto put = [&](const std::string& name, const Matrix& table) {

@@ -140,18 +140,18 @@ class FedRapTraining : public client::Training {
 class FedRapClient : public client::Client {
  public:
   FedRapClient(const FedRapConfig& config, const client::ClientContext& context)
-      : training_(config, context), upload_(config.upload, context) {}
+      : training_(config, context), waiting_(config.upload, context) {}
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
     if (request.kind == "train") {
       put_loss(reply, training_.train(request.round));
-      upload_.put(training_.shared(), reply);
+      waiting_.offer_items(training_.shared(), reply);
     } else if (request.kind == "update") {
       const Matrix& shared = *training_.shared();
       training_.set_shared(
           request.arrays.finite_matrix("item_embeddings", shared.rows(), shared.cols()));
-    } else {
+    } else if (!waiting_.answer(request, reply)) {
       client::refuse(request);
     }
     return reply;
@@ -160,7 +160,7 @@ class FedRapClient : public client::Client {
  private:
   [[nodiscard]] client::Training& training() override { return training_; }
   FedRapTraining training_;
-  client::UploadStage upload_;
+  WaitingUpload waiting_;
 };
 
 class FedRapServer : public AveragingServer {
@@ -168,9 +168,8 @@ class FedRapServer : public AveragingServer {
   FedRapServer(const FedRapConfig& config, const ServerContext& context)
       : AveragingServer({.embedding_dim = config.training.embedding_dim,
                          .init_std = config.training.init_std,
-                         .weights = AverageWeights::uniform,
-                         .step = config.step,
-                         .limits = config.limits},
+                         .rules = {.limits = config.limits},
+                         .step = config.step},
                         context) {}
 };
 }  // namespace

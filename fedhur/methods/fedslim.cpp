@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "fedhur/base/sparse_sum.hpp"
 #include "fedhur/client/co_occurrences.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
@@ -15,6 +17,7 @@
 
 namespace fedhur::methods {
 namespace {
+using federation::Answer;
 using message::Message;
 using server::CoOccurrences;
 
@@ -89,11 +92,12 @@ class FedSlimClient : public client::Client {
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
-    if (request.kind == "count") {
-      const data::UserItems& users = fold_in_.histories();
+    const data::UserItems& users = fold_in_.histories();
+    if (request.kind == "size") {
+      reply.arrays.set_number("num_users", static_cast<double>(users.num_users()));
+    } else if (request.kind == "count") {
       reply.arrays.set("co_occurrences", client::count_co_occurrences(users, fold_in_.num_items(),
                                                                       activity_exponent_));
-      reply.arrays.set_number("num_users", static_cast<double>(users.num_users()));
     } else if (request.kind == "update") {
       const Index num_items = fold_in_.num_items();
       fold_in_.set_filter(request.arrays.shaped_sparse<Real>("filter", num_items, num_items));
@@ -109,19 +113,18 @@ class FedSlimClient : public client::Client {
   FoldIn fold_in_;
 };
 
-// So few users that no sum over all clients exceeds 63 bits.
-double most_users(Index num_clients) {
-  constexpr double kMostOfAll = 0x1p42;
-  return std::floor(kMostOfAll / static_cast<double>(num_clients));
+// A client's number of users, by which it counts. Their sum over all clients has 32 bits, a user's
+// weight 20, so no sum of counts exceeds 63 bits.
+double read_num_users(const NamedArrays& answer, double most) {
+  const double num_users = answer.number("num_users");
+  if (num_users >= 0.0 && num_users <= most && num_users == std::floor(num_users)) {
+    return num_users;
+  }
+  throw ProtocolError(fmt::format("'num_users' is {}, expected a count up to {}", num_users, most));
 }
 
 // Items occur in no more users than there are, and together in no more than alone.
-void check_counts(const NamedArrays& upload, Index num_items, double most_users) {
-  const double num_users = upload.number("num_users");
-  if (!(num_users >= 0.0 && num_users <= most_users)) {
-    throw ProtocolError(
-        fmt::format("'num_users' is {}, expected a count up to {}", num_users, most_users));
-  }
+void check_counts(const NamedArrays& upload, Index num_items, double num_users) {
   const auto& counts = *upload.shaped_sparse<std::int64_t>("co_occurrences", num_items, num_items);
   const auto most = static_cast<std::int64_t>(num_users) * client::kWholeUser;
   std::vector<std::int64_t> alone(static_cast<std::size_t>(num_items), 0);
@@ -167,40 +170,64 @@ class FedSlimServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
-    const auto answers =
-        ask_all(federation, {.kind = "count", .round = round, .arrays = {}},
-                [num_items = context_.num_items, most = most_users(context_.num_clients)](
-                    const Message& answer) { check_counts(answer.arrays, num_items, most); });
-    if (answers.empty()) {
+    const double most = federation::most_users(context_.num_clients);
+    const auto sizes =
+        ask_all(federation, {.kind = "size", .round = round, .arrays = {}},
+                [most](const Message& answer) { (void)read_num_users(answer.arrays, most); });
+    const auto sum = std::make_shared<SparseSum>(context_.num_items, context_.num_items);
+    const auto counted = federation.sum(
+        count_requests(sizes, round), [sum, factors = factors_of(sizes, notes)](Answer& answer) {
+          const auto& own = answer.message.arrays.shared_sparse<std::int64_t>("co_occurrences");
+          const double factor = factors.at(answer.client);
+          sum->add(factor < 1.0 ? scale_down(*own, factor) : own);
+          answer.message.arrays = {};
+        });
+    if (counted.empty()) {
       throw TransportError(fmt::format("round {}: no client has counted its items", round + 1));
     }
-    const auto num_participants = answers.size();
-    const CoOccurrences sum = server::add_up(read_counts(answers, notes), *context_.executor);
     Message update{.kind = "update", .round = round, .arrays = {}};
-    update.arrays.set("filter",
-                      server::fit_sparse_filter(sum, static_cast<double>(client::kWholeUser),
-                                                config_.filter, *context_.executor));
+    update.arrays.set(
+        "filter", server::fit_sparse_filter(*sum->take(), static_cast<double>(client::kWholeUser),
+                                            config_.filter, *context_.executor));
     const auto updated = ask_all(federation, std::move(update));
     const auto num_clients = static_cast<std::size_t>(context_.num_clients);
-    is_complete_ = num_participants == num_clients && updated.size() == num_clients;
+    is_complete_ = counted.size() == num_clients && updated.size() == num_clients;
     return notes;
   }
   // If all clients were there, another round would count the same again.
   [[nodiscard]] bool is_finished() const override { return is_complete_; }
 
  private:
-  [[nodiscard]] std::vector<Shared<CoOccurrences>> read_counts(
-      const std::vector<federation::Answer>& answers, federation::RoundNotes& notes) const {
-    std::vector<double> claims;
-    for (const auto& answer : answers) claims.push_back(answer.message.arrays.number("num_users"));
-    const UploadReader reader(answers, config_.limits, *context_.executor, notes);
-    const std::vector<double> sizes = reader.limit_sizes(claims, "users");
-    std::vector<Shared<CoOccurrences>> counts;
-    for (std::size_t k = 0; k < answers.size(); ++k) {
-      const auto& own = answers[k].message.arrays.shared_sparse<std::int64_t>("co_occurrences");
-      counts.push_back(sizes[k] < claims[k] ? scale_down(*own, sizes[k] / claims[k]) : own);
+  // Nobody's counts may be those of more users than it has.
+  [[nodiscard]] std::vector<federation::Request> count_requests(const std::vector<Answer>& sizes,
+                                                                Round round) const {
+    const auto message =
+        std::make_shared<const Message>(Message{.kind = "count", .round = round, .arrays = {}});
+    std::vector<federation::Request> requests;
+    for (const Answer& size : sizes) {
+      const double num_users = size.message.arrays.number("num_users");
+      requests.push_back({.client = size.client,
+                          .message = message,
+                          .check = std::make_shared<const federation::AnswerCheck>(
+                              [num_items = context_.num_items, num_users](const Message& answer) {
+                                check_counts(answer.arrays, num_items, num_users);
+                              })});
     }
-    return counts;
+    return requests;
+  }
+
+  // By how much what a client has counted is scaled down.
+  [[nodiscard]] std::map<ClientId, double> factors_of(const std::vector<Answer>& sizes,
+                                                      federation::RoundNotes& notes) const {
+    std::vector<double> claims;
+    for (const Answer& size : sizes) claims.push_back(size.message.arrays.number("num_users"));
+    const std::vector<double> limited =
+        UploadReader(sizes, config_.limits, *context_.executor, notes).limit_sizes(claims, "users");
+    std::map<ClientId, double> factors;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      factors[sizes[k].client] = limited[k] < claims[k] ? limited[k] / claims[k] : 1.0;
+    }
+    return factors;
   }
 
   FedSlimConfig config_;

@@ -28,7 +28,8 @@ FilterTraining::FilterTraining(const FilterMethodConfig& config,
 bool FilterTraining::answer(const Message& request, Message& reply) {
   if (request.kind != "train") return training_.answer_start(request, reply);
   put_loss(reply, training_.train(request.round));
-  uploaded_ = upload_.put(training_.item_embeddings(), reply);
+  uploaded_ = upload_.prepare(training_.item_embeddings(), request.round);
+  uploaded_->put(reply);
   return true;
 }
 

@@ -152,7 +152,7 @@ class GpFedRecClient : public client::Client {
       training_.set_tables(start, start);
     } else if (request.kind == "train") {
       put_loss(reply, training_.train(request.round));
-      upload_.put(training_.item_embeddings(), reply);
+      upload_.prepare(training_.item_embeddings(), request.round).put(reply);
     } else if (request.kind == "update") {
       training_.set_tables(read(request, "global_item_embeddings"),
                            read(request, "personalized_item_embeddings"));

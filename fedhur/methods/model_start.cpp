@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "fedhur/base/fixed_point_sum.hpp"
 #include "fedhur/methods/uploads.hpp"
 
 namespace fedhur::methods {
@@ -11,54 +13,81 @@ using federation::Answer;
 using federation::Federation;
 using message::Message;
 namespace {
-std::vector<Answer> ask_for_start(Federation& federation, Message request,
-                                  const UploadCheck& check) {
-  auto answers = ask_all(federation, std::move(request),
-                         [check](const Message& answer) { check(answer.arrays); });
-  if (answers.empty()) throw TransportError("round 1: no client could be asked for the start");
-  return answers;
-}
+// Adds up what all clients answer to one question of the start: arrays of these names and shapes.
+struct Summand {
+  std::string name;
+  Index rows = 1;
+  Index cols = 1;
+  double least = 0.0;  // no number is outside of these
+  double most = 0.0;
+};
 
-void check_number(const NamedArrays& upload, const std::string& name, double least) {
-  const double number = upload.number(name);
-  if (number >= least && number <= kLargestCount) return;
-  throw ProtocolError(fmt::format("'{}' is {}, expected a number from {} to {}", name, number,
-                                  least, kLargestCount));
-}
-
-void check_degrees(const NamedArrays& upload, Index num_items) {
-  const MatrixOf<double>& degrees = upload.doubles("degrees");
-  if (degrees.rows() != num_items || degrees.cols() != 1) {
-    throw ProtocolError(fmt::format("'degrees' is {} x {}, expected {} x 1", degrees.rows(),
-                                    degrees.cols(), num_items));
+void check_numbers(const NamedArrays& upload, const Summand& summand) {
+  const MatrixOf<double>& numbers = upload.doubles(summand.name);
+  if (numbers.rows() != summand.rows || numbers.cols() != summand.cols) {
+    throw ProtocolError(fmt::format("'{}' is {} x {}, expected {} x {}", summand.name,
+                                    numbers.rows(), numbers.cols(), summand.rows, summand.cols));
   }
-  const auto is_count = [](double count) { return count >= 0.0 && count <= kLargestCount; };
-  if (std::all_of(degrees.data(), degrees.data() + degrees.size(), is_count)) return;
-  throw ProtocolError("'degrees' holds numbers that are no counts");
+  for (Index i = 0; i < numbers.size(); ++i) {
+    const double number = numbers.data()[i];
+    if (number >= summand.least && number <= summand.most) continue;
+    throw ProtocolError(fmt::format("'{}' holds {}, expected numbers from {} to {}", summand.name,
+                                    number, summand.least, summand.most));
+  }
+}
+
+void expect_answers(const std::vector<Answer>& answers) {
+  if (answers.empty()) throw TransportError("round 1: no client could be asked for the start");
+}
+
+// Numbers by name, each the sum over the clients that answer.
+std::vector<MatrixOf<double>> add_numbers(const std::vector<Summand>& summands, Message request,
+                                          Federation& federation) {
+  const auto sums = std::make_shared<std::vector<std::unique_ptr<FixedPointSum>>>();
+  for (const Summand& summand : summands) {
+    sums->push_back(std::make_unique<FixedPointSum>(summand.rows, summand.cols,
+                                                    std::max(-summand.least, summand.most),
+                                                    federation.num_clients()));
+  }
+  expect_answers(sum_of(
+      federation, all_clients(federation), std::move(request),
+      [summands](const Message& answer) {
+        for (const Summand& summand : summands) check_numbers(answer.arrays, summand);
+      },
+      [summands, sums](Answer& answer) {
+        for (std::size_t i = 0; i < summands.size(); ++i) {
+          (*sums)[i]->add(answer.message.arrays.doubles(summands[i].name));
+        }
+        answer.message.arrays = {};
+      }));
+  std::vector<MatrixOf<double>> totals;
+  for (const auto& sum : *sums) totals.push_back(sum->in_doubles());
+  return totals;
 }
 
 Eigen::VectorXd add_degrees(Federation& federation, Index num_items) {
-  const auto answers =
-      ask_for_start(federation, {.kind = "degrees", .round = 0, .arrays = {}},
-                    [num_items](const NamedArrays& upload) { check_degrees(upload, num_items); });
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(num_items);
-  for (const Answer& answer : answers) sum += answer.message.arrays.doubles("degrees").col(0);
-  return sum;
+  const double most = federation::most_users(federation.num_clients());
+  return add_numbers({{.name = "degrees", .rows = num_items, .most = most}},
+                     {.kind = "degrees", .round = 0, .arrays = {}}, federation)
+      .front()
+      .col(0);
 }
 
-Matrix add_products(const Matrix& table, const Executor& executor, Federation& federation) {
+Matrix add_products(const Matrix& table, Federation& federation) {
   Message request{.kind = "co_occurrences", .round = 0, .arrays = {}};
   request.arrays.set("table", table);
-  const auto answers =
-      ask_for_start(federation, std::move(request),
-                    [rows = table.rows(), cols = table.cols()](const NamedArrays& upload) {
-                      check_table(upload, "product", rows, cols);
-                    });
-  server::Uploads products;
-  for (const Answer& answer : answers) {
-    products.push_back(answer.message.arrays.shared_matrix("product"));
-  }
-  return server::average_embeddings(products, std::vector<double>(products.size(), 1.0), executor);
+  const auto sum = std::make_shared<FixedPointSum>(
+      table.rows(), table.cols(), static_cast<double>(kLargestUpload), kMostClients);
+  expect_answers(sum_of(
+      federation, all_clients(federation), std::move(request),
+      [rows = table.rows(), cols = table.cols()](const Message& answer) {
+        check_table(answer.arrays, "product", rows, cols);
+      },
+      [sum](Answer& answer) {
+        sum->add(answer.message.arrays.matrix("product"));
+        answer.message.arrays = {};
+      }));
+  return sum->times(1.0);
 }
 
 Message make_message(const char* kind, const server::StartTables& start) {
@@ -68,24 +97,21 @@ Message make_message(const char* kind, const server::StartTables& start) {
   return message;
 }
 
-server::StartMeans average_scores(const server::StartTables& start, Federation& federation) {
-  const auto answers =
-      ask_for_start(federation, make_message("start_scores", start), [](const NamedArrays& upload) {
-        check_number(upload, "margins", -kLargestCount);
-        check_number(upload, "squares", 0.0);
-        check_number(upload, "num_users", 0.0);
-      });
-  server::StartMeans means;
-  double num_users = 0.0;
-  for (const Answer& answer : answers) {
-    means.margin += answer.message.arrays.number("margins");
-    means.square += answer.message.arrays.number("squares");
-    num_users += answer.message.arrays.number("num_users");
-  }
+// No client has more users than all clients interactions, a user's vector is the projection of a
+// vector of at most unit length, and no item's is longer than the root of its degree.
+server::StartMeans average_scores(const server::StartTables& start, const Eigen::VectorXd& degrees,
+                                  Federation& federation) {
+  constexpr double kRounding = 2.0;  // of what travels with few bits
+  const double num_users_most = std::max(1.0, degrees.sum());
+  const double margin_most =
+      2.0 * kRounding * num_users_most * std::sqrt(std::max(1.0, degrees.maxCoeff()));
+  const auto sums = add_numbers({{.name = "margins", .least = -margin_most, .most = margin_most},
+                                 {.name = "squares", .most = kRounding * num_users_most},
+                                 {.name = "num_users", .most = num_users_most}},
+                                make_message("start_scores", start), federation);
+  const double num_users = sums[2](0, 0);
   if (!(num_users > 0.0)) return {};
-  means.margin /= num_users;
-  means.square /= num_users;
-  return means;
+  return {.margin = sums[0](0, 0) / num_users, .square = sums[1](0, 0) / num_users};
 }
 }  // namespace
 
@@ -103,14 +129,13 @@ Shared<Matrix> send_start(const StartConfig& config, const ServerContext& contex
   if (config.kind == Start::random) {
     return send_start(context, embedding_dim, init_std, federation);
   }
-  const Executor& executor = *context.executor;
   const Eigen::VectorXd degrees = add_degrees(federation, context.num_items);
   server::StartTables start = server::make_start(
       server::leading_eigenvectors(
           degrees, embedding_dim, config.subspace, context.rng.stream(Draw::subspace, 1),
-          [&](const Matrix& table) { return add_products(table, executor, federation); }),
+          [&](const Matrix& table) { return add_products(table, federation); }),
       degrees);
-  server::scale_start(start, average_scores(start, federation));
+  server::scale_start(start, average_scores(start, degrees, federation));
   Message message = make_message("start", start);
   const Shared<Matrix> embeddings = message.arrays.shared_matrix("item_embeddings");
   tell_all(federation, std::move(message));

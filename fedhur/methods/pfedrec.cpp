@@ -96,16 +96,17 @@ class PFedRecTraining : public client::Training {
 class PFedRecClient : public client::Client {
  public:
   PFedRecClient(const PFedRecConfig& config, const client::ClientContext& context)
-      : config_(config), training_(config, context), upload_(config.upload, context) {}
+      : config_(config), training_(config, context), waiting_(config.upload, context) {}
 
   Message answer(const Message& request) override {
-    if (request.kind != "train") client::refuse(request);
     Message reply = reply_to(request);
+    if (waiting_.answer(request, reply)) return reply;
+    if (request.kind != "train") client::refuse(request);
     const client::ClientContext& context = training_.context();
     put_loss(reply, training_.train(request.round, *request.arrays.finite_matrix(
                                                        "item_embeddings", context.num_items,
                                                        config_.training.embedding_dim)));
-    upload_.put(training_.item_embeddings(), reply);
+    waiting_.offer_items(training_.item_embeddings(), reply);
     if (config_.weights == AverageWeights::data) {
       reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
     }
@@ -116,19 +117,18 @@ class PFedRecClient : public client::Client {
   [[nodiscard]] client::Training& training() override { return training_; }
   PFedRecConfig config_;
   PFedRecTraining training_;
-  client::UploadStage upload_;
+  WaitingUpload waiting_;
 };
 
-// A round is one exchange: the average goes down with "train", so that clients recommend with what
-// they trained until the next round begins.
+// The average goes down with "train", so that clients recommend with what they trained until the
+// next round begins.
 class PFedRecServer : public federation::ServerMethod {
  public:
   PFedRecServer(const PFedRecConfig& config, const ServerContext& context)
       : config_({.embedding_dim = config.training.embedding_dim,
                  .init_std = config.training.init_std,
-                 .weights = config.weights,
-                 .step = config.step,
-                 .limits = config.limits}),
+                 .rules = {.weights = config.weights, .limits = config.limits},
+                 .step = config.step}),
         context_(context),
         step_(config.step),
         item_embeddings_(draw_item_embeddings(context, config_.embedding_dim, config_.init_std)) {}
@@ -137,8 +137,10 @@ class PFedRecServer : public federation::ServerMethod {
     federation::RoundNotes notes;
     Message request{.kind = "train", .round = round, .arrays = {}};
     request.arrays.set("item_embeddings", item_embeddings_);
-    step_.take(item_embeddings_,
-               train_and_average(config_, context_, std::move(request), federation, notes));
+    std::vector<Matrix> averages =
+        train_and_average(config_.rules, context_, std::move(request),
+                          {{.name = "item", .present = &item_embeddings_}}, federation, notes);
+    step_.take(item_embeddings_, std::move(averages.front()));
     return notes;
   }
 

@@ -21,12 +21,14 @@ using UploadCheck = std::function<void(const NamedArrays& upload)>;
 // since squares and cubes of the eigenvalues of the filter, n d times its square, have to be
 // floats.
 constexpr Real kLargestUpload = 1e3F;
+// Sums of uploads have room for so many clients, so their unit is 2^-32 whoever takes part.
+constexpr Index kMostClients = Index{1} << 20;
 // Neither does a count exceed what a double tells from the next.
 constexpr double kLargestCount = 1e15;
 
 // A table of this shape with nothing above kLargestUpload.
 void check_table(const NamedArrays& upload, const std::string& name, Index rows, Index cols);
-// The same of what client::UploadStage puts.
+// The same of what leaves through client::UploadStage.
 void check_item_embeddings(const NamedArrays& upload, Index num_items, Index embedding_dim,
                            const std::string& stem = "item");
 void check_data_size(const NamedArrays& upload);  // "num_interactions" is a count

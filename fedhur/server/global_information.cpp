@@ -2,40 +2,54 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "fedhur/base/error.hpp"
+#include "fedhur/base/fixed_point_sum.hpp"
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/base/settings.hpp"
-#include "fedhur/linalg/kernels.hpp"
 #include "fedhur/linalg/orthogonal.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 
 namespace fedhur::server {
 namespace {
-constexpr Index kRowsPerTask = 128;
+// S_g = 1/K sum_k E_k E_k^T, which is never formed.
+class MeanFilter {
+ public:
+  MeanFilter(const Uploads& uploads, const Executor& executor)
+      : uploads_(&uploads), executor_(&executor) {
+    expects(!uploads.empty(), "at least one client has uploaded");
+    std::vector<double> squares(uploads.size());
+    executor.for_each(num_clients(), [&](Index client) {
+      const auto k = static_cast<std::size_t>(client);
+      squares[k] = uploads[k]->cast<double>().squaredNorm();
+    });
+    largest_square_ = std::ranges::max(squares);
+    trace_ =
+        std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(num_clients());
+  }
+  [[nodiscard]] double trace() const { return trace_; }
 
-Index num_tasks(Index num_rows) { return (num_rows + kRowsPerTask - 1) / kRowsPerTask; }
+  // S_g Q. Columns of Q have at most unit length, so no number of a term exceeds the square of its
+  // client's norm.
+  [[nodiscard]] Matrix apply(const Matrix& Q) const {
+    constexpr double kRounding = 1.01;  // of float products
+    FixedPointSum sum(Q.rows(), Q.cols(), kRounding * largest_square_, num_clients());
+    executor_->for_each(num_clients(), [&](Index client) {
+      const Matrix& E = *(*uploads_)[static_cast<std::size_t>(client)];
+      const Matrix coordinates = E.transpose() * Q;
+      sum.add(Matrix(E * coordinates));
+    });
+    return sum.times(1.0 / static_cast<double>(num_clients()));
+  }
 
-// S_g Q = 1/K sum_k E_k (E_k^T Q), the sum in client order whatever the number of threads.
-Matrix apply_global_filter(const Uploads& uploads, const Matrix& Q, const Executor& executor) {
-  const auto num_clients = static_cast<Index>(uploads.size());
-  std::vector<Matrix> coordinates(uploads.size());
-  executor.for_each(num_clients, [&](Index client) {
-    const auto k = static_cast<std::size_t>(client);
-    coordinates[k].noalias() = uploads[k]->transpose() * Q;
-  });
-  Matrix result(Q.rows(), Q.cols());
-  executor.for_each(num_tasks(Q.rows()), [&](Index task) {
-    const Index first = task * kRowsPerTask;
-    const Index count = std::min(kRowsPerTask, Q.rows() - first);
-    Matrix sum = Matrix::Zero(count, Q.cols());
-    for (std::size_t k = 0; k < uploads.size(); ++k) {
-      sum.noalias() += uploads[k]->middleRows(first, count) * coordinates[k];
-    }
-    result.middleRows(first, count) = sum / static_cast<Real>(num_clients);
-  });
-  return result;
-}
+ private:
+  [[nodiscard]] Index num_clients() const { return std::ssize(*uploads_); }
+  const Uploads* uploads_;
+  const Executor* executor_;
+  double largest_square_ = 0.0;
+  double trace_ = 0.0;
+};
 
 // Directions that the last round did not have begin at random: a column of zeros would stay zero
 // for ever.
@@ -75,13 +89,6 @@ GlobalFilter eigen_pairs_from_sketch(const Matrix& Q, const Matrix& Y) {
   filter.basis.noalias() = factor * rotation.cast<Real>();
   return filter;
 }
-
-// tr S_g
-double global_trace(const Uploads& uploads, const Executor& executor) {
-  return executor.sum(static_cast<Index>(uploads.size()), [&](Index client) {
-    return uploads[static_cast<std::size_t>(client)]->cast<double>().squaredNorm();
-  }) / static_cast<double>(uploads.size());
-}
 }  // namespace
 
 GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index rank) {
@@ -112,34 +119,22 @@ void declare_settings(Settings& settings, GlobalFilterConfig& config) {
 
 Matrix GlobalFilter::factor() const { return basis * values.cwiseSqrt().cast<Real>().asDiagonal(); }
 
-Matrix average_embeddings(const Uploads& uploads, const std::vector<double>& weights,
-                          const Executor& executor) {
-  expects(!uploads.empty(), "at least one client has uploaded");
-  expects(uploads.size() == weights.size(), "a weight per upload");
-  const Index num_items = uploads[0]->rows();
-  const Index embedding_dim = uploads[0]->cols();
-  Matrix average(num_items, embedding_dim);
-  constexpr Index kRowsPerSum = 16;  // few enough for the sums to stay in the nearest cache
-  executor.for_each((num_items + kRowsPerSum - 1) / kRowsPerSum, [&](Index task) {
-    const Index first = task * kRowsPerSum;
-    const Index count = std::min(kRowsPerSum, num_items - first);
-    MatrixOf<double> sum = MatrixOf<double>::Zero(count, embedding_dim);
-    for (std::size_t k = 0; k < uploads.size(); ++k) {
-      linalg::add_scaled(sum.data(), uploads[k]->row(first).data(), weights[k], sum.size());
-    }
-    average.middleRows(first, count) = sum.cast<Real>();
-  });
-  return average;
-}
-
 Matrix average_embeddings(const Uploads& uploads, const Executor& executor) {
-  const double weight = 1.0 / static_cast<double>(uploads.size());
-  return average_embeddings(uploads, std::vector<double>(uploads.size(), weight), executor);
+  expects(!uploads.empty(), "at least one client has uploaded");
+  const auto num_clients = std::ssize(uploads);
+  std::vector<double> largest(uploads.size());
+  const auto for_each_client = [&](const auto& task) {
+    executor.for_each(num_clients, [&](Index k) { task(static_cast<std::size_t>(k)); });
+  };
+  for_each_client([&](std::size_t k) { largest[k] = uploads[k]->cwiseAbs().maxCoeff(); });
+  FixedPointSum sum(uploads[0]->rows(), uploads[0]->cols(), std::ranges::max(largest), num_clients);
+  for_each_client([&](std::size_t k) { sum.add(*uploads[k]); });
+  return sum.times(1.0 / static_cast<double>(num_clients));
 }
 
 GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterConfig& config,
                                    const Matrix& start, Rng rng, const Executor& executor) {
-  expects(!uploads.empty(), "at least one client has uploaded");
+  const MeanFilter mean(uploads, executor);
   const Index num_items = uploads[0]->rows();
   const Index embedding_dim = uploads[0]->cols();
   const Index rank = std::min(num_items, config.rank > 0 ? config.rank : embedding_dim);
@@ -149,22 +144,21 @@ GlobalFilter compute_global_filter(const Uploads& uploads, const GlobalFilterCon
   if (!is_first) fill_zero_columns(Q, rng);
   Q = linalg::orthonormalize(std::move(Q));
   for (Index pass = 1; pass < (is_first ? config.first_passes : config.passes); ++pass) {
-    Q = linalg::orthonormalize(apply_global_filter(uploads, Q, executor));
+    Q = linalg::orthonormalize(mean.apply(Q));
   }
-  const Matrix Y = apply_global_filter(uploads, Q, executor);
+  const Matrix Y = mean.apply(Q);
   GlobalFilter filter = eigen_pairs_from_sketch(Q, Y);
-  const double trace = global_trace(uploads, executor);
-  filter.trace_kept = trace > 0.0 ? filter.values.sum() / trace : 1.0;
+  filter.trace_kept = mean.trace() > 0.0 ? filter.values.sum() / mean.trace() : 1.0;
   return filter;
 }
 
 GlobalFilter step_global_filter(const Uploads& uploads, const GlobalFilterConfig& config,
                                 const Matrix& T, Real rate, const Executor& executor) {
-  expects(!uploads.empty(), "at least one client has uploaded");
+  const MeanFilter mean(uploads, executor);
   const Index num_items = T.rows();
   const Index rank = std::min(num_items, config.rank > 0 ? config.rank : uploads[0]->cols());
   const auto apply = [&](const Matrix& Q) {
-    Matrix product = rate * apply_global_filter(uploads, Q, executor);
+    Matrix product = rate * mean.apply(Q);
     const Matrix coordinates = T.transpose() * Q;
     product.noalias() += T * ((1 - rate) * coordinates);
     return product;
@@ -177,7 +171,7 @@ GlobalFilter step_global_filter(const Uploads& uploads, const GlobalFilterConfig
   Q = both.cols() > num_items ? Matrix(Matrix::Identity(num_items, num_items))
                               : linalg::orthonormalize(std::move(both));
   GlobalFilter filter = positive_ritz_pairs(Q, apply(Q), rank);
-  const double trace = static_cast<double>(rate) * global_trace(uploads, executor) +
+  const double trace = static_cast<double>(rate) * mean.trace() +
                        (1.0 - static_cast<double>(rate)) * T.cast<double>().squaredNorm();
   filter.trace_kept = trace > 0.0 ? filter.values.sum() / trace : 1.0;
   return filter;

@@ -31,10 +31,7 @@ struct GlobalFilter {
 // is the image: as many eigenpairs as there are positive ones, at most `rank`; the rest is zero.
 [[nodiscard]] GlobalFilter positive_ritz_pairs(const Matrix& Q, const Matrix& product, Index rank);
 
-// sum_k w_k E_k, added in client order and in double.
-[[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const std::vector<double>& weights,
-                                        const Executor& executor);
-// E_g = mean_k E_k; uniform, not by data size.
+// E_g = mean_k E_k; uniform, not by data size. The same bits for any order of the clients, as S_g.
 [[nodiscard]] Matrix average_embeddings(const Uploads& uploads, const Executor& executor);
 
 // Block subspace iteration from `start` (the last round's basis; empty in the first round, where

@@ -18,39 +18,6 @@ void for_each_part(Index count, const Executor& executor, const Task& task) {
   });
 }
 
-// Adds up the rows first .. last - 1 of all counts.
-CoOccurrences add_up_rows(std::span<const Shared<CoOccurrences>> counts, Index first, Index last) {
-  const Index num_items = counts.front()->rows();
-  std::vector<std::size_t> next;  // of each of them the first entry that is left
-  for (const auto& count : counts) next.push_back(count->begin_of(first));
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(num_items), 0);
-  std::vector<bool> is_met(sums.size(), false);
-  std::vector<Index> met;
-  CoOccurrences total(num_items, num_items);
-  for (Index row = first; row < last; ++row) {
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-      const auto& places = counts[k]->places();
-      const Index end = (row + 1) * num_items;
-      for (std::size_t& e = next[k]; e < places.size() && places[e] < end; ++e) {
-        const Index col = places[e] - row * num_items;
-        const auto slot = static_cast<std::size_t>(col);
-        if (!is_met[slot]) met.push_back(col);
-        is_met[slot] = true;
-        sums[slot] += counts[k]->values()[e];
-      }
-    }
-    std::ranges::sort(met);
-    for (const Index col : met) {
-      const auto slot = static_cast<std::size_t>(col);
-      total.append(row, col, sums[slot]);
-      sums[slot] = 0;
-      is_met[slot] = false;
-    }
-    met.clear();
-  }
-  return total;
-}
-
 // G: the rows of the whole symmetric matrix, but for its diagonal.
 struct Gram {
   Eigen::VectorXd diagonal;  // g
@@ -249,31 +216,6 @@ SparseMatrix<Real> to_rows(const std::vector<Column>& columns) {
   return filter;
 }
 }  // namespace
-
-CoOccurrences add_up(std::span<const Shared<CoOccurrences>> counts, const Executor& executor) {
-  expects(!counts.empty(), "there is something to add up");
-  const Index num_items = counts.front()->rows();
-  for (const auto& count : counts) {
-    expects(count->rows() == num_items && count->cols() == num_items, "counts are of one size");
-  }
-  const Index num_parts = std::min(num_items, 32 * executor.num_threads());
-  std::vector<CoOccurrences> parts(static_cast<std::size_t>(num_parts));
-  executor.for_each(num_parts, [&](Index part) {
-    parts[static_cast<std::size_t>(part)] =
-        add_up_rows(counts, num_items * part / num_parts, num_items * (part + 1) / num_parts);
-  });
-  CoOccurrences total(num_items, num_items);
-  std::size_t num_entries = 0;
-  for (const CoOccurrences& part : parts) num_entries += part.num_entries();
-  total.reserve(num_entries);
-  for (CoOccurrences& part : parts) {
-    for (std::size_t e = 0; e < part.num_entries(); ++e) {
-      total.append(part.places()[e], part.values()[e]);
-    }
-    part = {};
-  }
-  return total;
-}
 
 SparseMatrix<Real> fit_sparse_filter(const CoOccurrences& sum, double unit,
                                      const SparseFilterConfig& config, const Executor& executor) {

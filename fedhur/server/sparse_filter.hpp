@@ -3,7 +3,6 @@
 // stronger regularisation of frequent items.
 #pragma once
 #include <cstdint>
-#include <span>
 
 #include "fedhur/base/matrix.hpp"
 #include "fedhur/base/named_arrays.hpp"
@@ -11,10 +10,6 @@
 
 namespace fedhur::server {
 using CoOccurrences = SparseMatrix<std::int64_t>;  // upper triangle with its diagonal
-
-// Their sum, the same in any order and grouping. There is at least one.
-[[nodiscard]] CoOccurrences add_up(std::span<const Shared<CoOccurrences>> counts,
-                                   const Executor& executor);
 
 struct SparseFilterConfig {
   Index neighbors = 200;         // m; 0: all items, which takes a dense matrix

@@ -144,6 +144,7 @@ TEST_P(Participation, OfARoundIsThatOfThoseWhoTrained) {
   MethodRun all(settings(GetParam()));
   UnreliableFederation unreliable(all.client_methods());
   (void)play(0, all, unreliable);
+  // What takes part in the round; FedSLIM says how many users there are before.
   const std::string training = unreliable.clients_asked("count", 0).empty() ? "train" : "count";
 
   MethodRun few(settings(GetParam()), 2, others);

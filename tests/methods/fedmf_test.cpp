@@ -19,6 +19,20 @@ TEST(FedMf, AveragesByDataSizeAsInTheWorkedExample) {
   EXPECT_EQ(notes.loss, 2.0);
 }
 
+TEST(FedMf, AveragesThoseWhoUploadOfThoseWhoTrained) {
+  class OneLeaves : public FixedTables {
+   public:
+    std::vector<federation::Answer> exchange(
+        std::span<const federation::Request> requests) override {
+      const bool is_upload = !requests.empty() && requests.front().message->kind == "upload";
+      return FixedTables::exchange(is_upload ? requests.last(1) : requests);
+    }
+  };
+  OneLeaves federation;
+  (void)ServerHalf("fedmf").half->run_round(0, federation);
+  EXPECT_EQ(federation.received, federation.uploads[1]);
+}
+
 TEST(FedMf, RefusesUploadsThatCannotBe) {
   FixedTables federation;
   const ServerHalf server("fedmf");
@@ -37,6 +51,7 @@ TEST(FedMf, RefusesUploadsThatCannotBe) {
     EXPECT_EQ(server.protocol_error(federation),
               fmt::format("client 1: 'num_interactions' is {}, expected a count", size));
   }
+  federation.data_sizes[1] = 1;
   EXPECT_EQ(ServerHalf("fedmf", {}, 4).protocol_error(federation),
             "client 0: 'item_embeddings' is 3 x 2, expected 4 x 2");
 }

@@ -37,7 +37,8 @@ Message train(client::Client& client, Round round = 0) {
   return client.answer({.kind = "train", .round = round, .arrays = {}});
 }
 Matrix upload(client::Client& client, Round round = 0) {
-  return train(client, round).arrays.matrix("item_embeddings");
+  return tests::train_and_upload(client, {.kind = "train", .round = round, .arrays = {}})
+      .matrix("item_embeddings");
 }
 double mean_loss(const Assignments& settings, Round round) {
   const auto client = make_client(settings);
@@ -185,9 +186,14 @@ TEST(FedRap, RecommendsWithItsOwnTableAndTheAveragedOne) {
 TEST(FedRap, UploadsTheSharedTableAlone) {
   const auto client = make_client({});
   const Message reply = train(*client);
-  const std::vector<std::string> expected = {"loss_sum", "num_samples", "item_embeddings"};
-  EXPECT_EQ(tests::names_of(reply.arrays), expected);
-  EXPECT_EQ(reply.arrays.matrix("item_embeddings"), tables_of(*client).shared);
+  const std::vector<std::string> claims = {"loss_sum", "num_samples", "item_norm"};
+  EXPECT_EQ(tests::names_of(reply.arrays), claims);
+  EXPECT_NEAR(reply.arrays.number("item_norm"), tables_of(*client).shared.norm(), 1e-4);
+  const NamedArrays uploaded = client->answer({.kind = "upload", .round = 0, .arrays = {}}).arrays;
+  EXPECT_EQ(tests::names_of(uploaded), std::vector<std::string>{"item_embeddings"});
+  EXPECT_EQ(uploaded.matrix("item_embeddings"), tables_of(*client).shared);
+  EXPECT_THROW((void)client->answer({.kind = "upload", .round = 0, .arrays = {}}), ProtocolError)
+      << "it has gone";
 }
 
 TEST(FedRap, StartsPersonalTablesAlikeUnlessIndependent) {

@@ -131,10 +131,11 @@ TEST(FedSlim, TakesSoManyItemsOfAUser) {
 }
 
 // What is wrong with the second client's reply after this change.
-std::string refusal_of(const std::function<void(NamedArrays&)>& spoil) {
+std::string refusal_of(const std::function<void(NamedArrays&)>& spoil,
+                       const std::string& kind = "count") {
   Example example = worked_example();
   example.federation->lie = [&](Index client, Message& reply) {
-    if (client == 1 && reply.kind == "count") spoil(reply.arrays);
+    if (client == 1 && reply.kind == kind) spoil(reply.arrays);
   };
   (void)example.run();
   EXPECT_EQ(example.federation->refusals.size(), 1U);
@@ -159,11 +160,13 @@ TEST(FedSlim, RefusesWhatNoUsersCanHave) {
   EXPECT_THAT(refusal_of(5, {{1, 1, 8}, {1, 2, 8}, {2, 2, 7}}),
               HasSubstr("at items 1 and 2: a pair is not more frequent than its items"));
   EXPECT_THAT(refusal_of(5, {{1, 2, 1}}), HasSubstr("not more frequent"));
-  for (const double users : {-1.0, 1e15, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THAT(refusal_of([&](NamedArrays& arrays) { arrays.set_number("num_users", users); }),
-                HasSubstr("client 1: 'num_users' is"));
+  for (const double users : {-1.0, 0.5, 1e15, std::numeric_limits<double>::quiet_NaN()}) {
+    const auto lie = [&](NamedArrays& arrays) { arrays.set_number("num_users", users); };
+    EXPECT_THAT(refusal_of(lie, "size"), HasSubstr("client 1: 'num_users' is"));
   }
-  EXPECT_THAT(refusal_of([](NamedArrays& arrays) { arrays = {}; }), HasSubstr("missing"));
+  for (const char* kind : {"size", "count"}) {
+    EXPECT_THAT(refusal_of([](NamedArrays& arrays) { arrays = {}; }, kind), HasSubstr("missing"));
+  }
 }
 
 TEST(FedSlim, CountsNobodyMoreThanTheCap) {
@@ -173,13 +176,15 @@ TEST(FedSlim, CountsNobodyMoreThanTheCap) {
     Example example({{{0, 1}}, {{0, 1}}, {{0, 4}}},
                     {"upload.size_cap=2", "filter.activity_exponent=0"});
     example.federation->lie = [&](Index client, Message& reply) {
+      if (client == 2 && reply.kind == "size") {
+        reply.arrays.set_number("num_users", static_cast<double>(users));
+      }
       if (client != 2 || reply.kind != "count") return;
       Counts counts(5, 5);
       counts.append(0, 0, users * kOne);
       counts.append(0, 4, users * kOne);
       counts.append(4, 4, users * kOne);
       reply.arrays.set("co_occurrences", std::move(counts));
-      reply.arrays.set_number("num_users", static_cast<double>(users));
     };
     const auto notes = example.run();
     EXPECT_EQ(notes.warnings.size(), num_warnings);

@@ -30,7 +30,7 @@ Message train_request(Round round = 0, std::uint64_t seed = 3) {
   return tests::item_message("train", round, tests::random_matrix(kItems, kDim, seed));
 }
 Matrix upload(client::Client& client, const Message& request = train_request()) {
-  return client.answer(request).arrays.matrix("item_embeddings");
+  return tests::train_and_upload(client, request).matrix("item_embeddings");
 }
 std::vector<model::LabelledPair> pairs_of_round(Round round) {
   return model::draw_labelled_pairs(tests::user_items(kTrain), kItems, 4,
@@ -120,8 +120,12 @@ TEST(PFedRec, DescendsOnItemsNTimesEtaAsFastWithTheOriginalRates) {
 }
 
 TEST(PFedRec, UploadsItemsAndNothingOfTheHeads) {
-  const std::vector<std::string> expected = {"loss_sum", "num_samples", "item_embeddings"};
-  EXPECT_EQ(tests::names_of(make_client({})->answer(train_request()).arrays), expected);
+  const auto client = make_client({});
+  const std::vector<std::string> claims = {"loss_sum", "num_samples", "item_norm"};
+  EXPECT_EQ(tests::names_of(client->answer(train_request()).arrays), claims);
+  const Message upload{.kind = "upload", .round = 0, .arrays = {}};
+  EXPECT_EQ(tests::names_of(client->answer(upload).arrays),
+            std::vector<std::string>{"item_embeddings"});
   const auto weighed = make_client({"average.weights=data"})->answer(train_request());
   EXPECT_EQ(weighed.arrays.number("num_interactions"), 7);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
 #include "fedhur/experiment/party.hpp"
 #include "fedhur/message/wire_codec.hpp"
@@ -27,6 +28,8 @@ data::ClientData private_data() {
           .valid = tests::user_items({kValid}),
           .test = tests::user_items({kTest})};
 }
+
+const std::set<std::string> kAveraging = {"fedmf", "fedncf", "pfedrec", "fedrap"};
 
 experiment::Member make_member(const std::string& method, const data::ClientData& data) {
   ConfigTable table;
@@ -107,6 +110,7 @@ std::vector<std::vector<std::byte>> bytes_that_leave(const std::string& method,
   for (Round round = 0; round < 3; ++round) {
     for (const Message& request : requests_before(method, round)) ask(request);
     ask(train_request(method, round));
+    if (kAveraging.contains(method)) ask({.kind = "upload", .round = round, .arrays = {}});
     for (const Message& request : requests_after(method, round)) ask(request);
     ask({.kind = "evaluate", .round = round, .arrays = {}});
     ask({.kind = "keep", .round = round, .arrays = {}});

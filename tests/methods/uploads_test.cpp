@@ -18,7 +18,7 @@ Message upload(const Shared<Matrix>& embeddings, Index rank) {
   Message reply{.kind = "train", .round = 0, .arrays = {}};
   client::UploadConfig config;
   config.rank = rank;
-  client::UploadStage(config, {}).put(embeddings, reply);
+  client::UploadStage(config, {}).prepare(embeddings, reply.round).put(reply);
   return reply;
 }
 Message upload(const Matrix& embeddings, Index rank) {

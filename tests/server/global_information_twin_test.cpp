@@ -1,6 +1,8 @@
 // The leading eigenpairs of the mean filter, against the dense mean.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fedhur/server/global_information.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
@@ -178,14 +180,17 @@ TEST(GlobalEmbeddings, AreTheMeanOfAll) {
   }
 }
 
-TEST(GlobalEmbeddings, AreAveragedByTheWeightsGiven) {
-  const Executor executor(2);
-  const Uploads uploads = tests::random_uploads(3, 129, 2, 4);
-  const std::vector<double> weights = {0.5, 0.0, 0.125};
-  Dense sum = Dense::Zero(129, 2);
-  for (std::size_t k = 0; k < 3; ++k) sum += weights[k] * tests::widen(*uploads[k]);
-  expect_close(average_embeddings(uploads, weights, executor), sum, 1e-6);
-  EXPECT_THROW((void)average_embeddings(uploads, {0.5, 0.5}, executor), std::logic_error);
+TEST(GlobalInformation, HasTheSameBitsForAnyOrderOfTheClients) {
+  Uploads uploads = tests::random_uploads(7, 130, 3, 4);
+  const Executor one(1);
+  const Matrix mean = average_embeddings(uploads, one);
+  const GlobalFilter filter = compute_global_filter(uploads, {}, {}, Rng(1), one);
+  for (int turn = 0; turn < 3; ++turn) {
+    std::rotate(uploads.begin(), uploads.begin() + 3, uploads.end());
+    const Executor executor(1 + turn);
+    EXPECT_EQ(average_embeddings(uploads, executor), mean);
+    EXPECT_EQ(compute_global_filter(uploads, {}, {}, Rng(1), executor).basis, filter.basis);
+  }
 }
 
 // S + rate (S_g - S) for S = T T^T

@@ -9,6 +9,7 @@
 
 #include "fedhur/federation/federation.hpp"
 #include "fedhur/methods/method.hpp"
+#include "tests/support/fixed_uploads.hpp"
 #include "tests/support/support.hpp"
 
 namespace fedhur::tests {
@@ -29,24 +30,17 @@ class FixedTables : public federation::Federation {
  public:
   [[nodiscard]] Index num_clients() const override { return 2; }
   std::vector<federation::Answer> exchange(std::span<const federation::Request> requests) override {
-    std::vector<federation::Answer> answers;
-    for (const federation::Request& request : requests) {
-      const auto k = static_cast<std::size_t>(request.client);
-      const message::Message& asked = *request.message;
-      message::Message reply{.kind = asked.kind, .round = asked.round, .arrays = {}};
+    return exchange_with(requests, [&](std::size_t k, const auto& asked, auto& reply) {
       if (asked.arrays.contains("item_embeddings")) {
         received = asked.arrays.matrix("item_embeddings");
       }
-      if (asked.kind == "train") {
-        reply.arrays.set("item_embeddings", uploads[k]);
-        reply.arrays.set_number("num_interactions", data_sizes[k]);
-        reply.arrays.set_number("loss_sum", 4);
-        reply.arrays.set_number("num_samples", 2);
-      }
-      answers.push_back({request.client, std::move(reply)});
-      federation::check_answer(answers.back(), request);
-    }
-    return answers;
+      if (!asks_for_uploads(asked)) return;
+      reply.arrays.set("item_embeddings", uploads[k]);
+      put_norms(reply.arrays);
+      reply.arrays.set_number("num_interactions", data_sizes[k]);
+      reply.arrays.set_number("loss_sum", 4);
+      reply.arrays.set_number("num_samples", 2);
+    });
   }
   std::vector<Matrix> uploads = {(Matrix(3, 2) << 1, 0, 0, 2, 1, 1).finished(),
                                  (Matrix(3, 2) << 0, 1, 2, 0, 1, -1).finished()};
@@ -90,6 +84,15 @@ inline message::Message item_message(const std::string& kind, Round round, const
   message::Message message{.kind = kind, .round = round, .arrays = {}};
   message.arrays.set("item_embeddings", items);
   return message;
+}
+
+// What a client of an averaging method says and uploads after this training.
+inline NamedArrays train_and_upload(client::Client& client, const message::Message& train) {
+  NamedArrays all = client.answer(train).arrays;
+  const message::Message uploaded =
+      client.answer({.kind = "upload", .round = train.round, .arrays = {}});
+  for (const auto& [name, array] : uploaded.arrays.entries()) all.set(name, array);
+  return all;
 }
 
 inline Matrix all_scores(const model::Recommender& recommender) {
