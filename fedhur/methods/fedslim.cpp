@@ -39,6 +39,10 @@ void declare_settings(Settings& settings, FedSlimConfig& config) {
                "added to the diagonal of every regression; rare items feel it most", "lambda");
   settings.add("filter.denoising", filter.denoising, at_least(0),
                "times its own count, added to the diagonal for every neighbour", "delta");
+  settings.add("filter.popularity_correction", filter.popularity_correction, between(0, 1),
+               "an item of count g has its scores multiplied by g^-gamma", "gamma");
+  settings.add("filter.positive", filter.positive,
+               "leaves weights below 0 out of the filter: a smaller download and model");
   settings.add(
       "filter.activity_exponent", config.activity_exponent, between(0, 1),
       "a user with n items counts n^-a in every pair: 0 counts all pairs alike, 1 all users", "a");

@@ -21,9 +21,14 @@ void for_each_part(Index count, const Executor& executor, const Task& task) {
 // G: the rows of the whole symmetric matrix, but for its diagonal.
 struct Gram {
   Eigen::VectorXd diagonal;  // g
+  Eigen::VectorXd roots;     // their square roots
   std::vector<std::size_t> starts;
   std::vector<std::int32_t> cols;
   std::vector<double> values;
+  // Rows with an entry for at least every kLeastFill-th item once more with their zeros, where a
+  // value is found in one step; empty for all others.
+  std::vector<std::vector<double>> full_rows;
+  static constexpr std::size_t kLeastFill = 8;
 
   [[nodiscard]] Index num_items() const { return diagonal.size(); }
   [[nodiscard]] std::size_t begin_of(Index row) const {
@@ -71,6 +76,15 @@ Gram expand(const CoOccurrences& sum, double unit) {
     put(i, j, value);
     put(j, i, value);
   });
+  gram.roots = gram.diagonal.cwiseSqrt();
+  gram.full_rows.resize(num_items);
+  for (std::size_t i = 0; i < num_items; ++i) {
+    if ((gram.starts[i + 1] - gram.starts[i]) * Gram::kLeastFill < num_items) continue;
+    gram.full_rows[i].assign(num_items, 0.0);
+    for (std::size_t e = gram.starts[i]; e < gram.starts[i + 1]; ++e) {
+      gram.full_rows[i][static_cast<std::size_t>(gram.cols[e])] = gram.values[e];
+    }
+  }
   return gram;
 }
 
@@ -88,7 +102,7 @@ std::vector<std::int32_t> choose_neighbors(const Gram& gram, Index item, Index m
   };
   std::vector<Candidate> candidates;
   for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
-    candidates.push_back({gram.values[e] / std::sqrt(gram.diagonal(gram.cols[e])), gram.cols[e]});
+    candidates.push_back({gram.values[e] / gram.roots(gram.cols[e]), gram.cols[e]});
   }
   if (std::ssize(candidates) > most) {
     const auto is_nearer = [](const Candidate& a, const Candidate& b) {
@@ -103,41 +117,77 @@ std::vector<std::int32_t> choose_neighbors(const Gram& gram, Index item, Index m
   return items;
 }
 
-// `positions` holds -1 for every item, and does so again afterwards.
+// What is multiplied with all weights of an item's column.
+double scale_of(const Gram& gram, Index item, const SparseFilterConfig& config) {
+  return std::pow(gram.diagonal(item), -config.popularity_correction);
+}
+
+void put_weight(Column& column, std::int32_t item, double weight,
+                const SparseFilterConfig& config) {
+  if (config.positive && !(weight > 0.0)) return;
+  column.items.push_back(item);
+  column.weights.push_back(static_cast<Real>(weight));
+}
+
+// What one column after the other is computed in.
+struct Workspace {
+  explicit Workspace(Index num_items) : positions(static_cast<std::size_t>(num_items), -1) {}
+  std::vector<std::int32_t> positions;  // of the neighbours; -1 for all other items
+  std::vector<double> system;
+};
+
+// The lower triangle of A: a column of it is a row of G.
+Eigen::Map<Square> build_system(const Gram& gram, const std::vector<std::int32_t>& neighbors,
+                                const SparseFilterConfig& config, Workspace& workspace) {
+  const std::size_t size = neighbors.size();
+  workspace.system.assign(size * size, 0.0);
+  for (std::size_t a = 0; a < size; ++a) {
+    const auto neighbor = static_cast<std::size_t>(neighbors[a]);
+    const double own = gram.diagonal(neighbors[a]);
+    double* column = workspace.system.data() + a * size;
+    column[a] = own + config.regularization + config.denoising * own;
+    if (const auto& row = gram.full_rows[neighbor]; !row.empty()) {
+      for (std::size_t b = a + 1; b < size; ++b) {
+        column[b] = row[static_cast<std::size_t>(neighbors[b])];
+      }
+      continue;
+    }
+    const auto begin = gram.cols.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(gram.end_of(neighbors[a]));
+    auto col = std::lower_bound(begin + static_cast<std::ptrdiff_t>(gram.begin_of(neighbors[a])),
+                                end, neighbors[a]);
+    for (; col != end && *col <= neighbors.back(); ++col) {
+      const std::int32_t b = workspace.positions[static_cast<std::size_t>(*col)];
+      if (b >= 0) column[b] = gram.values[static_cast<std::size_t>(col - begin)];
+    }
+  }
+  return {workspace.system.data(), static_cast<Index>(size), static_cast<Index>(size)};
+}
+
 Column fit_column(const Gram& gram, Index item, const SparseFilterConfig& config,
-                  std::vector<std::int32_t>& positions) {
-  Column column{.items = choose_neighbors(gram, item, config.neighbors), .weights = {}};
-  const auto size = std::ssize(column.items);
+                  Workspace& workspace) {
+  const std::vector<std::int32_t> neighbors = choose_neighbors(gram, item, config.neighbors);
+  Column column;
+  if (neighbors.empty()) return column;
+  auto& positions = workspace.positions;
+  const auto size = std::ssize(neighbors);
   for (Index a = 0; a < size; ++a) {
-    positions[static_cast<std::size_t>(column.items[static_cast<std::size_t>(a)])] =
+    positions[static_cast<std::size_t>(neighbors[static_cast<std::size_t>(a)])] =
         static_cast<std::int32_t>(a);
   }
-  Square system = Square::Zero(size, size);
   Eigen::VectorXd target(size);
   for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
     const std::int32_t a = positions[static_cast<std::size_t>(gram.cols[e])];
     if (a >= 0) target(a) = gram.values[e];
   }
-  for (Index a = 0; a < size; ++a) {  // the lower triangle: a column of it is a row of G
-    const std::int32_t neighbor = column.items[static_cast<std::size_t>(a)];
-    const double own = gram.diagonal(neighbor);
-    system(a, a) = own + config.regularization + config.denoising * own;
-    const auto begin = gram.cols.begin();
-    const auto end = begin + static_cast<std::ptrdiff_t>(gram.end_of(neighbor));
-    auto col = std::lower_bound(begin + static_cast<std::ptrdiff_t>(gram.begin_of(neighbor)), end,
-                                neighbor);
-    for (; col != end && *col <= column.items.back(); ++col) {
-      const std::int32_t b = positions[static_cast<std::size_t>(*col)];
-      if (b >= 0) system(b, a) = gram.values[static_cast<std::size_t>(col - begin)];
-    }
-  }
-  for (const std::int32_t neighbor : column.items) {
-    positions[static_cast<std::size_t>(neighbor)] = -1;
-  }
-  if (size == 0) return column;
+  Eigen::Map<Square> system = build_system(gram, neighbors, config, workspace);
+  for (const std::int32_t neighbor : neighbors) positions[static_cast<std::size_t>(neighbor)] = -1;
   const Eigen::LLT<Eigen::Ref<Square>> cholesky(system);
   cholesky.solveInPlace(target);
-  for (Index a = 0; a < size; ++a) column.weights.push_back(static_cast<Real>(target(a)));
+  const double scale = scale_of(gram, item, config);
+  for (Index a = 0; a < size; ++a) {
+    put_weight(column, neighbors[static_cast<std::size_t>(a)], scale * target(a), config);
+  }
   return column;
 }
 
@@ -145,9 +195,9 @@ std::vector<Column> fit_columns(const Gram& gram, const SparseFilterConfig& conf
                                 const Executor& executor) {
   std::vector<Column> columns(static_cast<std::size_t>(gram.num_items()));
   for_each_part(gram.num_items(), executor, [&](Index first, Index last) {
-    std::vector<std::int32_t> positions(columns.size(), -1);
+    Workspace workspace(gram.num_items());
     for (Index item = first; item < last; ++item) {
-      columns[static_cast<std::size_t>(item)] = fit_column(gram, item, config, positions);
+      columns[static_cast<std::size_t>(item)] = fit_column(gram, item, config, workspace);
     }
   });
   return columns;
@@ -176,11 +226,12 @@ std::vector<Column> fit_on_all_items(const Gram& gram, const SparseFilterConfig&
   const Square inverse = Eigen::LLT<Square>(system).solve(Square::Identity(size, size));
   std::vector<Column> columns(static_cast<std::size_t>(gram.num_items()));
   for (Index b = 0; b < size; ++b) {
-    Column& column = columns[static_cast<std::size_t>(items[static_cast<std::size_t>(b)])];
+    const std::int32_t item = items[static_cast<std::size_t>(b)];
+    const double scale = scale_of(gram, item, config);
     for (Index a = 0; a < size; ++a) {
       if (a == b) continue;
-      column.items.push_back(items[static_cast<std::size_t>(a)]);
-      column.weights.push_back(static_cast<Real>(-inverse(a, b) / inverse(b, b)));
+      put_weight(columns[static_cast<std::size_t>(item)], items[static_cast<std::size_t>(a)],
+                 scale * (-inverse(a, b) / inverse(b, b)), config);
     }
   }
   return columns;

@@ -15,6 +15,9 @@ struct SparseFilterConfig {
   Index neighbors = 200;         // m; 0: all items, which takes a dense matrix
   double regularization = 20.0;  // lambda
   double denoising = 1.0;        // delta, of an item's own count
+  // gamma: the scores of item j are multiplied by its own count to the power of -gamma.
+  double popularity_correction = 0.0;
+  bool positive = false;  // weights below 0 are left out
 };
 
 // Entry (i, j) is what item i in a user's history adds to the score of item j. `unit` is what one

@@ -183,6 +183,30 @@ TEST(SparseFilter, OnAllItemsIsEase) {
   }
 }
 
+TEST(SparseFilter, ScalesTheScoresOfAnItemByItsCount) {
+  const CoOccurrences sum = upper_triangle(5, kSum);
+  for (const Index neighbors : {0, 2}) {
+    const Dense plain = widen(fit(sum, {.neighbors = neighbors, .regularization = 0.5}));
+    const Dense scaled = widen(
+        fit(sum, {.neighbors = neighbors, .regularization = 0.5, .popularity_correction = 0.5}));
+    const std::array<double, 5> counts = {2088306, 1871139, 1735080, 1871139, 1129684};
+    for (Index j = 0; j < 5; ++j) {
+      const double count = counts[static_cast<std::size_t>(j)] / kUnit;
+      tests::expect_near(scaled.col(j), plain.col(j) / std::sqrt(count), 1e-7);
+    }
+  }
+}
+
+TEST(SparseFilter, WithPositiveWeightsIsTheSameWithoutTheOthers) {
+  const CoOccurrences sum = to_counts(gram_of(random_rows(60, 37, 3), 0.5));
+  for (const Index neighbors : {0, 20}) {
+    const auto all = fit(sum, {.neighbors = neighbors});
+    const auto positive = fit(sum, {.neighbors = neighbors, .positive = true});
+    EXPECT_LT(positive.num_entries(), all.num_entries());
+    tests::expect_near(widen(positive), widen(all).cwiseMax(0.0), 0.0);
+  }
+}
+
 TEST(SparseFilter, PrefersTheLowerIndexAmongEqualNeighbors) {
   // Item 0 occurs once with each of three items that are alike.
   const auto sum = upper_triangle(4, {6, 2, 2, 2, 2, 0, 0, 2, 0, 2});
