@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace fedhur::server {
@@ -131,16 +132,17 @@ void put_weight(Column& column, std::int32_t item, double weight,
 
 // What one column after the other is computed in.
 struct Workspace {
-  explicit Workspace(Index num_items) : positions(static_cast<std::size_t>(num_items), -1) {}
-  std::vector<std::int32_t> positions;  // of the neighbours; -1 for all other items
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  explicit Workspace(Index num_items) : positions(static_cast<std::size_t>(num_items), kNone) {}
+  std::vector<std::uint32_t> positions;  // of the neighbours; kNone for all other items
   std::vector<double> system;
 };
 
-// The lower triangle of A: a column of it is a row of G.
+// The lower triangle of A: a column of it is a row of G. What is above the diagonal means nothing.
 Eigen::Map<Square> build_system(const Gram& gram, const std::vector<std::int32_t>& neighbors,
                                 const SparseFilterConfig& config, Workspace& workspace) {
   const std::size_t size = neighbors.size();
-  workspace.system.assign(size * size, 0.0);
+  workspace.system.assign(size * size + 1, 0.0);
   for (std::size_t a = 0; a < size; ++a) {
     const auto neighbor = static_cast<std::size_t>(neighbors[a]);
     const double own = gram.diagonal(neighbors[a]);
@@ -156,9 +158,11 @@ Eigen::Map<Square> build_system(const Gram& gram, const std::vector<std::int32_t
     const auto end = begin + static_cast<std::ptrdiff_t>(gram.end_of(neighbors[a]));
     auto col = std::lower_bound(begin + static_cast<std::ptrdiff_t>(gram.begin_of(neighbors[a])),
                                 end, neighbors[a]);
+    // Without a branch, which would be guessed wrong too often: all others go to the place behind
+    // the column, which is above the diagonal of the next.
     for (; col != end && *col <= neighbors.back(); ++col) {
-      const std::int32_t b = workspace.positions[static_cast<std::size_t>(*col)];
-      if (b >= 0) column[b] = gram.values[static_cast<std::size_t>(col - begin)];
+      const std::size_t b = workspace.positions[static_cast<std::size_t>(*col)];
+      column[std::min(b, size)] = gram.values[static_cast<std::size_t>(col - begin)];
     }
   }
   return {workspace.system.data(), static_cast<Index>(size), static_cast<Index>(size)};
@@ -170,23 +174,24 @@ Column fit_column(const Gram& gram, Index item, const SparseFilterConfig& config
   Column column;
   if (neighbors.empty()) return column;
   auto& positions = workspace.positions;
-  const auto size = std::ssize(neighbors);
-  for (Index a = 0; a < size; ++a) {
-    positions[static_cast<std::size_t>(neighbors[static_cast<std::size_t>(a)])] =
-        static_cast<std::int32_t>(a);
+  const std::size_t size = neighbors.size();
+  for (std::size_t a = 0; a < size; ++a) {
+    positions[static_cast<std::size_t>(neighbors[a])] = static_cast<std::uint32_t>(a);
   }
-  Eigen::VectorXd target(size);
+  Eigen::VectorXd target(static_cast<Index>(size));
   for (std::size_t e = gram.begin_of(item); e < gram.end_of(item); ++e) {
-    const std::int32_t a = positions[static_cast<std::size_t>(gram.cols[e])];
-    if (a >= 0) target(a) = gram.values[e];
+    const std::uint32_t a = positions[static_cast<std::size_t>(gram.cols[e])];
+    if (a != Workspace::kNone) target(a) = gram.values[e];
   }
   Eigen::Map<Square> system = build_system(gram, neighbors, config, workspace);
-  for (const std::int32_t neighbor : neighbors) positions[static_cast<std::size_t>(neighbor)] = -1;
+  for (const std::int32_t neighbor : neighbors) {
+    positions[static_cast<std::size_t>(neighbor)] = Workspace::kNone;
+  }
   const Eigen::LLT<Eigen::Ref<Square>> cholesky(system);
   cholesky.solveInPlace(target);
   const double scale = scale_of(gram, item, config);
-  for (Index a = 0; a < size; ++a) {
-    put_weight(column, neighbors[static_cast<std::size_t>(a)], scale * target(a), config);
+  for (std::size_t a = 0; a < size; ++a) {
+    put_weight(column, neighbors[a], scale * target(static_cast<Index>(a)), config);
   }
   return column;
 }
