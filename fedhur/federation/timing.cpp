@@ -22,8 +22,11 @@ void TimingFederation::tell(std::span<const Request> requests) {
 Seconds TimingFederation::take() { return std::exchange(by_kind_, {}); }
 
 Seconds phases_of_round(const Seconds& by_kind, double total) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> kPhases = {
-      {{"train", "local_training"}, {"query", "query"}, {"finetune", "fine_tuning"}}};
+  constexpr std::array<std::pair<const char*, const char*>, 4> kPhases = {
+      {{"count", "counting"},
+       {"train", "local_training"},
+       {"query", "query"},
+       {"finetune", "fine_tuning"}}};
   Seconds phases;
   double server = total;
   for (const auto& [kind, phase] : kPhases) {

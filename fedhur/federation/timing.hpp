@@ -24,6 +24,7 @@ class TimingFederation : public Federation {
 };
 
 // The phases of a round that took `total` seconds: what clients do in some exchanges has a phase of
-// its own ("train": local_training, "query": query, "finetune": fine_tuning); the rest is "server".
+// its own ("count": counting, "train": local_training, "query": query, "finetune": fine_tuning);
+// the rest is "server".
 [[nodiscard]] Seconds phases_of_round(const Seconds& by_kind, double total);
 }  // namespace fedhur::federation

@@ -46,7 +46,9 @@ TEST(PhasesOfRound, LeaveToTheServerWhatNoClientWorksOn) {
   EXPECT_THAT(phases_of_round({{"train", 4}, {"query", 2}, {"finetune", 1}, {"start", 0.5}}, 10),
               ElementsAre(Pair("fine_tuning", DoubleEq(1)), Pair("local_training", DoubleEq(4)),
                           Pair("query", DoubleEq(2)), Pair("server", DoubleEq(3))));
-  EXPECT_THAT(phases_of_round({{"count", 4}}, 5), ElementsAre(Pair("server", DoubleEq(5))));
+  EXPECT_THAT(phases_of_round({{"count", 4}, {"update", 0.5}}, 5),
+              ElementsAre(Pair("counting", DoubleEq(4)), Pair("server", DoubleEq(1))));
+  EXPECT_THAT(phases_of_round({{"mix", 4}}, 5), ElementsAre(Pair("server", DoubleEq(5))));
 }
 }  // namespace
 }  // namespace fedhur::federation
