@@ -13,6 +13,7 @@
 #include "fedhur/methods/method.hpp"
 #include "fedhur/methods/uploads.hpp"
 #include "fedhur/model/sparse_linear.hpp"
+#include "fedhur/server/item_neighbors.hpp"
 #include "fedhur/server/sparse_filter.hpp"
 
 namespace fedhur::methods {
@@ -193,6 +194,7 @@ class FedSlimServer : public federation::ServerMethod {
     update.arrays.set(
         "filter", server::fit_sparse_filter(*sum->take(), static_cast<double>(client::kWholeUser),
                                             config_.filter, *context_.executor));
+    server::put_neighbors(notes.inside, *update.arrays.shared_sparse<Real>("filter"));
     const auto updated = ask_all(federation, std::move(update));
     const auto num_clients = static_cast<std::size_t>(context_.num_clients);
     is_complete_ = counted.size() == num_clients && updated.size() == num_clients;

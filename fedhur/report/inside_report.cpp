@@ -13,6 +13,9 @@ namespace fedhur::report {
 namespace {
 constexpr Index kMostItems = 4000;  // listed in all groups together
 constexpr Index kFewestItems = 3;   // of a group, however many groups there are
+// Items whose neighbours are shown.
+constexpr std::size_t kMostPopular = 100;
+constexpr std::size_t kOthers = 100;
 
 // With three digits: a picture needs no more, and the file would be three times as long.
 double rounded(double value) {
@@ -89,6 +92,11 @@ Index count_leaves(const MatrixOf<std::int32_t>& groups) {
   return std::unique(paths.begin(), paths.end()) - paths.begin();
 }
 
+PopularItem describe_item(const InsideSource& source, std::size_t item) {
+  return {source.dataset.item_names[item], source.dataset.item_titles[item],
+          source.train_counts[item]};
+}
+
 // `items` are those of the group, the most popular first.
 ItemGroup look_at_group(const InsideSource& source, const MatrixOf<std::int32_t>& groups,
                         const std::vector<std::size_t>& items, Index level,
@@ -97,8 +105,7 @@ ItemGroup look_at_group(const InsideSource& source, const MatrixOf<std::int32_t>
   for (const std::size_t item : items) group.training_rows += source.train_counts[item];
   if (level == groups.cols()) {
     for (const std::size_t item : std::span(items).first(std::min(items.size(), most_listed))) {
-      group.popular.push_back({source.dataset.item_names[item], source.dataset.item_titles[item],
-                               source.train_counts[item]});
+      group.popular.push_back(describe_item(source, item));
     }
     return group;
   }
@@ -114,13 +121,43 @@ ItemGroup look_at_group(const InsideSource& source, const MatrixOf<std::int32_t>
   return group;
 }
 
-ItemGroup look_at_hierarchy(const InsideSource& source, const MatrixOf<std::int32_t>& groups) {
+std::vector<std::size_t> items_by_popularity(const InsideSource& source) {
   std::vector<std::size_t> items(source.train_counts.size());
   std::iota(items.begin(), items.end(), std::size_t{0});
   std::ranges::stable_sort(items, std::greater<>(),
                            [&](std::size_t item) { return source.train_counts[item]; });
+  return items;
+}
+
+ItemGroup look_at_hierarchy(const InsideSource& source, const MatrixOf<std::int32_t>& groups) {
+  const std::vector<std::size_t> items = items_by_popularity(source);
   const Index most_listed = std::max(kFewestItems, kMostItems / count_leaves(groups));
   return look_at_group(source, groups, items, 0, static_cast<std::size_t>(most_listed));
+}
+std::vector<ItemNeighbors> look_at_neighbors(const InsideSource& source,
+                                             const MatrixOf<std::int32_t>& nearest,
+                                             const Matrix& weights) {
+  std::vector<std::size_t> items = items_by_popularity(source);
+  std::erase_if(items, [&](std::size_t item) { return nearest(static_cast<Index>(item), 0) < 0; });
+  if (items.size() > kMostPopular + kOthers) {
+    const std::size_t rest = items.size() - kMostPopular;
+    for (std::size_t i = 0; i < kOthers; ++i) {
+      items[kMostPopular + i] = items[kMostPopular + (i + 1) * rest / kOthers - 1];
+    }
+    items.resize(kMostPopular + kOthers);
+  }
+  std::vector<ItemNeighbors> all;
+  for (const std::size_t item : items) {
+    ItemNeighbors& own = all.emplace_back();
+    own.item = describe_item(source, item);
+    const auto row = static_cast<Index>(item);
+    for (Index place = 0; place < nearest.cols() && nearest(row, place) >= 0; ++place) {
+      const auto [id, title, rows] =
+          describe_item(source, static_cast<std::size_t>(nearest(row, place)));
+      own.neighbors.push_back({id, title, rounded(static_cast<double>(weights(row, place)))});
+    }
+  }
+  return all;
 }
 }  // namespace
 
@@ -135,6 +172,10 @@ Inside look_inside(const InsideSource& source) {
   if (arrays.contains("item_groups")) {
     inside.hierarchy = look_at_hierarchy(source, arrays.integers("item_groups"));
   }
+  if (arrays.contains("neighbor_items")) {
+    inside.neighbors = look_at_neighbors(source, arrays.integers("neighbor_items"),
+                                         arrays.matrix("neighbor_weights"));
+  }
   return inside;
 }
 
@@ -146,6 +187,19 @@ void to_json(Json& json, const ItemGroup& group) {
   }
   Json& items = json["popular"] = Json::array();
   for (const auto& [id, title, rows] : group.popular) items.push_back({id, title, rows});
+}
+
+void to_json(Json& json, const ItemNeighbors& own) {
+  Json neighbors = Json::array();
+  for (const auto& [id, title, weight] : own.neighbors) neighbors.push_back({id, title, weight});
+  json = {own.item.id, own.item.title, own.item.training_rows, std::move(neighbors)};
+}
+
+static void from_json(const Json& json, ItemNeighbors& own) {
+  own.item = {json.at(0), json.at(1), json.at(2)};
+  for (const Json& neighbor : json.at(3)) {
+    own.neighbors.push_back({neighbor.at(0), neighbor.at(1), neighbor.at(2)});
+  }
 }
 
 static void from_json(const Json& json, ItemGroup& group) {
@@ -209,6 +263,7 @@ std::string to_json(const Inside& inside) {
                          {"levels", relations->levels}};
   }
   if (inside.hierarchy) json["hierarchy"] = *inside.hierarchy;
+  if (!inside.neighbors.empty()) json["neighbors"] = inside.neighbors;
   return to_line(json);
 }
 
@@ -221,6 +276,7 @@ Inside inside_from_json(const std::string& text) {
                           relations.at("levels")};
     }
     if (json.contains("hierarchy")) inside.hierarchy = json["hierarchy"].get<ItemGroup>();
+    if (json.contains("neighbors")) json["neighbors"].get_to(inside.neighbors);
     return inside;
   });
 }

@@ -1,5 +1,5 @@
-// How a run's best round looks inside: item groups, who helps whom, and the quality for kinds of
-// users and items.
+// How a run's best round looks inside: item groups or neighbours of items, who helps whom, and the
+// quality for kinds of users and items.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -50,6 +50,16 @@ struct ItemGroup {
   std::vector<PopularItem> popular = {};  // the most popular items first
 };
 
+struct Neighbor {
+  std::string id;
+  std::string title;
+  double weight = 0.0;  // what it adds to the item's score
+};
+struct ItemNeighbors {
+  PopularItem item;
+  std::vector<Neighbor> neighbors;  // the largest weight first
+};
+
 struct Inside {
   Round round = 0;    // 1-based
   Index cutoff = 10;  // of the quality by bins
@@ -57,6 +67,7 @@ struct Inside {
   std::vector<PopularityBin> popularity = {};
   std::optional<Relations> relations = {};
   std::optional<ItemGroup> hierarchy = {};
+  std::vector<ItemNeighbors> neighbors = {};
 };
 
 struct InsideSource {
@@ -67,11 +78,14 @@ struct InsideSource {
   const data::Dataset& dataset;              // names and titles
   const std::vector<Index>& train_counts{};  // training rows of every item
 };
-// Large catalogues are cut: a group lists its most popular items only.
+// Large catalogues are cut: a group lists its most popular items only, and neighbours are those of
+// the most popular items and of some that are evenly spread over the others by rank.
 [[nodiscard]] Inside look_inside(const InsideSource& source);
 
 // The text of inside.json and back; DataError if it is none.
 [[nodiscard]] std::string to_json(const Inside& inside);
 [[nodiscard]] Inside inside_from_json(const std::string& text);
-void to_json(nlohmann::ordered_json& json, const ItemGroup& group);  // as in it
+// As in it.
+void to_json(nlohmann::ordered_json& json, const ItemGroup& group);
+void to_json(nlohmann::ordered_json& json, const ItemNeighbors& own);
 }  // namespace fedhur::report

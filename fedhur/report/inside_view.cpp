@@ -183,6 +183,9 @@ void add_inside(ReportModel& model) {
     if (const auto* run = find([](const Inside& in) { return in.hierarchy.has_value(); })) {
       model.hierarchies.push_back({g, when(*run), *run->inside->hierarchy});
     }
+    if (const auto* run = find([](const Inside& in) { return !in.neighbors.empty(); })) {
+      model.neighbors.push_back({g, when(*run), run->inside->neighbors});
+    }
   }
 }
 }  // namespace fedhur::report

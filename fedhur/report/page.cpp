@@ -67,6 +67,10 @@ static void to_json(Json& json, const HierarchyView& view) {
   json = {{"group", view.group}, {"when", view.when}, {"root", view.root}};
 }
 
+static void to_json(Json& json, const NeighborsView& view) {
+  json = {{"group", view.group}, {"when", view.when}, {"neighbors", view.items}};
+}
+
 static void to_json(Json& json, const Column& column) {
   json = {{"label", column.label},
           {"tile", column.tile},
@@ -83,11 +87,9 @@ namespace {
 // Nothing before the first checkpoint.
 Json describe_inside(const ReportModel& model) {
   if (model.activity.empty()) return {};
-  return {{"activity", model.activity},
-          {"headline", model.activity_headline},
-          {"popularity", model.popularity},
-          {"relations", model.relations},
-          {"hierarchies", model.hierarchies}};
+  return {{"activity", model.activity},       {"headline", model.activity_headline},
+          {"popularity", model.popularity},   {"relations", model.relations},
+          {"hierarchies", model.hierarchies}, {"neighbors", model.neighbors}};
 }
 
 // Settings that differ between groups which have them.
@@ -113,6 +115,7 @@ Json describe_model(const ReportModel& model) {
   Json json = {{"title", model.title},
                {"state", model.state},
                {"is_open", model.is_open},
+               {"has_curves", model.has_curves},
                {"lead", model.lead},
                {"warnings", model.warnings},
                {"runs", Json::array()},

@@ -191,8 +191,8 @@ Numbers seconds_of(const RunRecord& run) {
 }
 
 void add_costs(ReportModel& model) {
-  const std::vector<std::string_view> phases = {"local_training", "query", "server", "fine_tuning",
-                                                "evaluation"};
+  const std::vector<std::string_view> phases = {"local_training", "query",      "server",
+                                                "fine_tuning",    "evaluation", "counting"};
   model.seconds = make_parts(model, phases, seconds_of);
   model.round_seconds = make_parts(model, phases, [](const RunRecord& run) {
     Numbers seconds = seconds_of(run);
@@ -284,6 +284,9 @@ void add_heading(ReportModel& model) {
   if (first.result.num_clients > 0) size += ", " + plural(first.result.num_clients, "client");
   const auto num_open = std::ranges::count(model.runs, false, &RunRecord::is_finished);
   model.is_open = num_open > 0;
+  model.has_curves = model.is_open || std::ranges::any_of(model.runs, [](const RunRecord& run) {
+                       return run.rounds.size() > 1;
+                     });
   if (model.runs.size() == 1) {
     model.state = state_of(first, model.is_live);
     model.lead = fmt::format("{}: seed {}, {}, started {}", first.name, first.result.seed, size,

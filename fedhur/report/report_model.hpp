@@ -81,13 +81,20 @@ struct HierarchyView {
   ItemGroup root;
 };
 
+struct NeighborsView {
+  std::size_t group = 0;
+  std::string when;
+  std::vector<ItemNeighbors> items;  // the most popular first
+};
+
 using Facts = std::vector<std::pair<std::string, std::string>>;  // name, value
 
 struct ReportModel {
   std::string title;
-  std::string state;     // "finished"
-  bool is_open = false;  // not all are finished
-  bool is_live = false;  // looked at while it goes on
+  std::string state;        // "finished"
+  bool is_open = false;     // not all are finished
+  bool is_live = false;     // looked at while it goes on
+  bool has_curves = false;  // some run has, or may get, more rounds than one
   std::string lead;
   std::vector<std::string> warnings;  // why numbers cannot be held against each other
   std::vector<RunRecord> runs;
@@ -108,6 +115,7 @@ struct ReportModel {
   std::vector<BinChart> popularity;
   std::vector<RelationView> relations;
   std::vector<HierarchyView> hierarchies;
+  std::vector<NeighborsView> neighbors;
   Facts environment;         // what is the same for all runs
   std::vector<Facts> facts;  // by run, what is not
 };

@@ -42,8 +42,8 @@ SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
 TITLES = ["<img src=x onerror=\"window.hacked=1\">", "</script><script>window.hacked=1</script>",
           "It's \"quoted\" & so on; caf\u00e9 \u6771\u4eac \u0645\u0631\u062d\u0628\u0627 \U0001f600",
           "W" * 300]
-SMALL = ("--threads 1 --set clients.count=9 --set model.embedding_dim=8 --set stop.max_rounds=4 "
-         "--set stop.patience=100").split()
+FEW = "--threads 1 --set clients.count=9 --set stop.max_rounds=4 --set stop.patience=100".split()
+SMALL = [*FEW, "--set", "model.embedding_dim=8"]
 
 
 def check(holds, what):
@@ -262,6 +262,26 @@ def walk_through_groups(browser, url):
     browser.check_console("item groups")
 
 
+def look_at_neighbors(browser, url):
+    """The page of a single round: a table in place of curves, and neighbours to walk along."""
+    look_at_all_screens(browser, url, "one-round", 6, False)
+    browser.open(url, 390)
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, "#quality svg"), "a curve of one point is drawn")
+    check("NDCG@10" in browser.find("#quality table")[0].text, "the table lacks a metric")
+    heading = lambda: browser.find("#items h3")[0].text  # noqa: E731
+    check(heading() in TITLES, f"the first item is '{heading()}'")
+    before = heading()
+    browser.find("#items .neighbors button")[0].click()
+    check(heading() != before, "a neighbour leads nowhere")
+    browser.find("#items input")[0].send_keys("quoted")
+    found = browser.find("#items .choices button")
+    check(len(found) == 1, f"{len(found)} items are found")
+    found[0].click()
+    check("quoted" in heading(), f"the choice leads to '{heading()}'")
+    check(not browser.run(OVERFLOW), f"neighbours at {browser.screen}: {browser.run(OVERFLOW)}")
+    browser.check_console("neighbours")
+
+
 @contextlib.contextmanager
 def running(folder, *arguments):
     with open(folder / f"{arguments[0]}.out", "w+") as out, \
@@ -321,6 +341,7 @@ def main():
                           ("begun", ["--seed", "1"]), ("begun-2", ["--seed", "1", "--method", "local"])]:
             runs[run] = str(folder / run)
             fedhur("train", *data, "--quiet", "--out", runs[run], *SMALL, *more)
+        fedhur("train", *data, "--quiet", "--out", str(folder / "fedslim"), *FEW, "--method", "fedslim")
         for left in ["result.json", "inside.json", "rounds.jsonl"]:
             (folder / "begun" / left).unlink()
             (folder / "begun-2" / left).unlink()
@@ -334,6 +355,7 @@ def main():
             look_at_all_screens(browser, (folder / "comparison.html").as_uri(), "comparison", 13, True)
             use_charts(browser, page("fedhur-1"))
             walk_through_groups(browser, page("fedhur-1"))
+            look_at_neighbors(browser, page("fedslim"))
             browser.open(page("fedmf-1"), 390)
             check_drawn(browser, "fedmf", 9)
             check("Here items are not grouped." in browser.find("#items")[0].text, "what is missing is not said")

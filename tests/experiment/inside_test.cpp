@@ -50,8 +50,26 @@ TEST(Inside, OfFedHurHasGroupsAndRelationsByLevel) {
   EXPECT_EQ(hierarchy.at("groups")[0].at("groups").size(), 2U);
 }
 
+TEST(Inside, OfFedSlimHasNeighborsOfItems) {
+  const json inside = inside_of("fedslim");
+  const json& items = inside.at("neighbors");
+  ASSERT_GT(items.size(), 10U);
+  for (const json& item : items) {
+    double before = 1e9;
+    EXPECT_GE(item.at(3).size(), 1U);
+    for (const json& neighbor : item.at(3)) {
+      EXPECT_NE(neighbor.at(0), item.at(0)) << "an item is no neighbour of its own";
+      const double weight = neighbor.at(2);
+      EXPECT_TRUE(weight > 0.0 && weight <= before);
+      before = weight;
+    }
+  }
+  EXPECT_FALSE(inside_of("fedslim", {"filter.neighbors=0"}).at("neighbors").empty());
+}
+
 TEST(Inside, HasOnlyWhatTheMethodHas) {
   EXPECT_FALSE(inside_of("fedmf").contains("relations"));
+  EXPECT_FALSE(inside_of("fedmf").contains("neighbors"));
   EXPECT_FALSE(inside_of("fedcia").contains("hierarchy"));
   EXPECT_FALSE(inside_of("fedhur", {"relation.kind=none"}).contains("relations"));
   const json single = inside_of("fedhur", {"relation.structure=single"});

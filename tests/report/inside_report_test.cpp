@@ -104,6 +104,32 @@ TEST(InsideReport, NestsItemGroupsWithTheMostPopularFirst) {
   EXPECT_EQ(leaf.at("popular"), json({{"i4", "title 4", 5}, {"i2", "title 2", 4}}));
 }
 
+TEST(InsideReport, HasTheNeighborsOfPopularItemsAndOfOthersByRank) {
+  constexpr Index kItems = 1000;
+  std::vector<Index> counts(kItems);
+  MatrixOf<std::int32_t> nearest = MatrixOf<std::int32_t>::Constant(kItems, 2, -1);
+  Matrix weights = Matrix::Zero(kItems, 2);
+  for (Index item = 0; item < kItems; ++item) {
+    counts[static_cast<std::size_t>(item)] = item;
+    if (item >= 990) continue;  // the ten most popular have no neighbours
+    nearest(item, 0) = static_cast<std::int32_t>(item + 1);
+    weights(item, 0) = 0.123456F;
+  }
+  nearest(989, 1) = 7;
+  weights(989, 1) = 0.01F;
+  NamedArrays arrays = quality_of(counts);
+  arrays.set("neighbor_items", nearest);
+  arrays.set("neighbor_weights", weights);
+  const json items = parse(arrays, named_items(kItems), counts).at("neighbors");
+  ASSERT_EQ(items.size(), 200U);
+  EXPECT_EQ(
+      items[0],
+      json({"i989", "title 989", 989, {{"i990", "title 990", 0.123}, {"i7", "title 7", 0.01}}}));
+  EXPECT_EQ(items[99][0], "i890") << "the most popular ones";
+  EXPECT_LT(items[100][2], 890) << "some of the others";
+  EXPECT_EQ(items[199][0], "i0") << "down to the rarest";
+}
+
 TEST(InsideReport, TakesAnyBytesAsTitles) {
   const std::vector<Index> counts = {3, 1, 4, 1, 5};
   NamedArrays arrays = quality_of(counts);

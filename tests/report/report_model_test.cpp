@@ -118,6 +118,15 @@ TEST(ReportModel, SaysOnceWhatIsTheSameForAllRuns) {
   EXPECT_EQ(model.environment.size(), 10U);
 }
 
+TEST(ReportModel, HasCurvesWhereSomeRunHasOrMayGetSeveralRounds) {
+  RunRecord one = make_run("a", "fedslim", 1, {0.1});
+  const RunRecord two = make_run("b", "fedmf", 1, {0.1, 0.2});
+  EXPECT_FALSE(make_report({one}).has_curves);
+  EXPECT_TRUE(make_report({one, two}).has_curves);
+  one.is_finished = false;
+  EXPECT_TRUE(make_report({one}).has_curves);
+}
+
 TEST(ReportModel, OfARunWithoutRoundsIsNearlyEmpty) {
   RunRecord run = make_run("a", "fedmf", 1, {});
   run.is_finished = false;

@@ -162,6 +162,31 @@ function createQuality(body) {
   };
 }
 
+// The quality of one round each.
+function createOutcome(body) {
+  const parts = [['validation', 'valid'], ['test', 'test']];
+  const columns = groups.flatMap(
+      ({label}) => parts.map(([split]) => isComparison ? `${label}, ${split}` : split));
+  const rows = report.valid.map(
+      ({label}, metric) => ({
+        header: label,
+        cells: groups.flatMap((_, group) => parts.map(([, part]) => {
+          const [point] = report[part][metric].series[group].points;
+          return {
+            content: point ? plusMinus(point[1], point[2] || 0, format.metric) : '–',
+            number: true
+          };
+        })),
+      }));
+  body.append(
+      table(['', ...columns], rows, 'Quality by metric'),
+      el('p', {class: 'note'},
+         `
+      Means over users, whose lists are ranked among all items. There is one round, so there is
+      nothing to choose by the validation split.${
+             hasSeeds ? ' Mean ± standard deviation over seeds.' : ''}`));
+}
+
 function createMeasures(body) {
   const panels = el('div', {class: 'panels small'});
   const note = `What the server noted in every round.${seedsNote}`;

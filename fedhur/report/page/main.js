@@ -34,9 +34,14 @@ function createRelations(body) {
   });
 }
 function createItems(body) {
-  createViews(
-      body, report.inside?.hierarchies, 'Here items are not grouped.',
-      (place, view) => createHierarchyView(place, view.root));
+  const inside = report.inside;
+  const views = inside && [...inside.hierarchies, ...inside.neighbors];
+  createViews(body, views, 'Here items are not grouped.', (place, view) => {
+    if (view.root)
+      createHierarchyView(place, view.root);
+    else
+      createNeighborsView(place, view.neighbors);
+  });
 }
 function createUsersOrNote(body) {
   if (report.inside)
@@ -48,16 +53,19 @@ function createUsersOrNote(body) {
 // A section is made by its function, which may return another that draws it again with every round.
 // Those of the inside are made anew when there is a new one.
 const sections = [
-  {id: 'quality', title: 'Quality', create: createQuality},
+  {id: 'quality', title: 'Quality', create: report.has_curves ? createQuality : createOutcome},
   {id: 'users', title: 'Users and items', create: createUsersOrNote, isInside: true},
   {id: 'relations', title: 'Who helps whom', create: createRelations, isInside: true},
-  {id: 'items', title: 'Item groups', create: createItems, isInside: true},
+  {id: 'items', title: 'Items', create: createItems, isInside: true},
   {id: 'time', title: 'Time', create: createTime},
   {id: 'traffic', title: 'Traffic', create: createTraffic},
   {id: 'measures', title: 'Inside the rounds', create: createMeasures},
   {id: 'settings', title: 'Settings', create: createSettings},
   {id: 'environment', title: 'Environment and data', create: createEnvironment},
 ];
+if (!report.has_curves && report.measures.length === 0) {
+  sections.splice(sections.findIndex(({id}) => id === 'measures'), 1);
+}
 if (report.runs.length > 1) {
   sections.unshift({id: 'results', title: 'Results', create: createResults});
 }
