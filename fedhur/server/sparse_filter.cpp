@@ -190,6 +190,8 @@ Column fit_column(const Gram& gram, Index item, const SparseFilterConfig& config
   const Eigen::LLT<Eigen::Ref<Square>> cholesky(system);
   cholesky.solveInPlace(target);
   const double scale = scale_of(gram, item, config);
+  column.items.reserve(size);
+  column.weights.reserve(size);
   for (std::size_t a = 0; a < size; ++a) {
     put_weight(column, neighbors[a], scale * target(static_cast<Index>(a)), config);
   }
@@ -242,8 +244,14 @@ std::vector<Column> fit_on_all_items(const Gram& gram, const SparseFilterConfig&
   return columns;
 }
 
+std::vector<Column> fit_all(const Gram& gram, const SparseFilterConfig& config,
+                            const Executor& executor) {
+  return config.neighbors > 0 ? fit_columns(gram, config, executor)
+                              : fit_on_all_items(gram, config);
+}
+
 // The filter is read by the items of a history, which are its rows.
-SparseMatrix<Real> to_rows(const std::vector<Column>& columns) {
+SparseMatrix<Real> to_rows(std::vector<Column> columns) {
   const std::size_t num_items = columns.size();
   std::vector<std::size_t> next(num_items + 1, 0);
   for (const Column& column : columns) {
@@ -262,6 +270,7 @@ SparseMatrix<Real> to_rows(const std::vector<Column>& columns) {
           static_cast<std::int32_t>(j), columns[j].weights[e]};
     }
   }
+  columns = {};
   SparseMatrix<Real> filter(static_cast<Index>(num_items), static_cast<Index>(num_items));
   filter.reserve(entries.size());
   for (std::size_t i = 0; i < num_items; ++i) {
@@ -275,8 +284,8 @@ SparseMatrix<Real> to_rows(const std::vector<Column>& columns) {
 
 SparseMatrix<Real> fit_sparse_filter(const CoOccurrences& sum, double unit,
                                      const SparseFilterConfig& config, const Executor& executor) {
-  const Gram gram = expand(sum, unit);
-  return to_rows(config.neighbors > 0 ? fit_columns(gram, config, executor)
-                                      : fit_on_all_items(gram, config));
+  // G is freed before the filter is made of the columns.
+  std::vector<Column> columns = fit_all(expand(sum, unit), config, executor);
+  return to_rows(std::move(columns));
 }
 }  // namespace fedhur::server
