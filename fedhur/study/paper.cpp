@@ -10,12 +10,19 @@
 
 namespace fedhur::study {
 namespace {
+// FedSLIM is ours too, so no rival of FedHUR.
 std::vector<Row> method_rows() {
-  return {{"Popularity", "popularity"}, {"MF (local)", "local"},
-          {"FedMF", "fedmf"},           {"FedNCF", "fedncf"},
-          {"PFedRec", "pfedrec"},       {"GPFedRec", "gpfedrec"},
-          {"FedRAP", "fedrap"},         {"FedCA", "fedca"},
-          {"FedCIA", "fedcia"},         proposal()};
+  return {{"Popularity", "popularity"},
+          {"MF (local)", "local"},
+          {"FedMF", "fedmf"},
+          {"FedNCF", "fedncf"},
+          {"PFedRec", "pfedrec"},
+          {"GPFedRec", "gpfedrec"},
+          {"FedRAP", "fedrap"},
+          {"FedCA", "fedca"},
+          {"FedCIA", "fedcia"},
+          {"FedSLIM", "fedslim", {}, true},
+          proposal()};
 }
 
 Row fedhur_row(std::string label, std::vector<std::string> assignments, bool is_proposal = false) {

@@ -10,7 +10,7 @@ struct Row {
   std::string label;                          // as printed
   std::string method;                         // whose tuned settings it starts from
   std::vector<std::string> assignments = {};  // on top of them, as for --set
-  bool is_proposal = false;                   // what the paper proposes; the others are its rivals
+  bool is_proposal = false;                   // ours; the others are its rivals
 };
 
 [[nodiscard]] Row proposal();  // FedHUR as it is

@@ -176,7 +176,9 @@ std::string to_markdown(const Summary& summary, const std::vector<std::string>& 
   std::string text = fmt::format("# {}\n\n{} Mean ± deviation over seeds.", summary.table->name,
                                  summary.table->title);
   if (has_quality(summary)) {
-    text += " Paired t test over seeds against the best row that the paper does not propose.";
+    text +=
+        " Paired t test over seeds against the best rival, a row that neither the paper nor we "
+        "propose.";
   }
   text += "\n\n";
   for (const std::string& note : notes) text += fmt::format("* {}\n", note);

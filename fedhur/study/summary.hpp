@@ -23,7 +23,7 @@ struct RowSummary {
   std::size_t row = 0;
   std::vector<std::uint64_t> seeds;                   // whose runs are finished
   std::map<std::string, std::vector<double>> values;  // by column, one per seed
-  bool is_best_rival = false;  // of the rows that the paper does not propose, by mean NDCG
+  bool is_best_rival = false;                         // of the rows that are not ours, by mean NDCG
   // Against the best rival, over the seeds that both have; nothing for that row itself.
   std::optional<evaluate::PairedTest> test;
 };
