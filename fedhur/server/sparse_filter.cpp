@@ -138,6 +138,10 @@ struct Workspace {
   std::vector<double> system;
 };
 
+// Where a row has more entries for each neighbour that is looked for, searching is faster than
+// reading it.
+constexpr std::ptrdiff_t kLongRow = 64;
+
 // The lower triangle of A: a column of it is a row of G. What is above the diagonal means nothing.
 Eigen::Map<Square> build_system(const Gram& gram, const std::vector<std::int32_t>& neighbors,
                                 const SparseFilterConfig& config, Workspace& workspace) {
@@ -158,6 +162,14 @@ Eigen::Map<Square> build_system(const Gram& gram, const std::vector<std::int32_t
     const auto end = begin + static_cast<std::ptrdiff_t>(gram.end_of(neighbors[a]));
     auto col = std::lower_bound(begin + static_cast<std::ptrdiff_t>(gram.begin_of(neighbors[a])),
                                 end, neighbors[a]);
+    if (end - col > kLongRow * static_cast<std::ptrdiff_t>(size - a)) {
+      for (std::size_t b = a + 1; b < size; ++b) {
+        col = std::lower_bound(col, end, neighbors[b]);
+        if (col == end) break;
+        if (*col == neighbors[b]) column[b] = gram.values[static_cast<std::size_t>(col - begin)];
+      }
+      continue;
+    }
     // Without a branch, which would be guessed wrong too often: all others go to the place behind
     // the column, which is above the diagonal of the next.
     for (; col != end && *col <= neighbors.back(); ++col) {

@@ -166,6 +166,25 @@ TEST(SparseFilter, IsWhatADenseTwinComputes) {
   }
 }
 
+TEST(SparseFilter, FindsWhatIsInLongRowsOfALargeCatalogue) {
+  // Item 0 occurs with 201 of 1700 items, each of which has two others beside it.
+  constexpr Index kItems = 1700;
+  Dense gram = Dense::Zero(kItems, kItems);
+  for (Index user = 0; user < 200; ++user) {
+    for (const Index i : {Index{0}, user + 1, user + 2}) {
+      for (const Index j : {Index{0}, user + 1, user + 2}) gram(i, j) += 1.0;
+    }
+  }
+  CoOccurrences sum(kItems, kItems);
+  for (Index i = 0; i < kItems; ++i) {
+    for (Index j = i; j < kItems; ++j) {
+      if (gram(i, j) > 0) sum.append(i, j, static_cast<std::int64_t>(gram(i, j) * kUnit));
+    }
+  }
+  const SparseFilterConfig config{.neighbors = 3, .regularization = 2};
+  tests::expect_near(widen(fit(sum, config)), dense_filter(gram, config), 1e-6);
+}
+
 TEST(SparseFilter, OnAllItemsIsEase) {
   // EASE in its closed form: B_ij = -P_ij / P_jj, P = (X^T X + lambda)^-1.
   const Dense gram = gram_of(random_rows(60, 37, 9), 0.0);
