@@ -62,6 +62,7 @@ Relations look_at_relations(const NamedArrays& arrays, Index num_clients) {
   const Matrix& blocks = arrays.matrix("weight_blocks");
   const MatrixOf<double>& counts = arrays.doubles("weight_counts");
   const MatrixOf<double>& own = arrays.doubles("own_weights");
+  const MatrixOf<double>& common = arrays.doubles("common_weights");
   const auto equal_shares = [num_clients](double weight) {
     return rounded(weight * static_cast<double>(num_clients));
   };
@@ -73,6 +74,7 @@ Relations look_at_relations(const NamedArrays& arrays, Index num_clients) {
   for (Index level = 0; level < counts.rows(); ++level) {
     WeightLevel& weights = relations.levels.emplace_back();
     weights.own = equal_shares(own(level));
+    weights.common = rounded(common(level));
     for (const double count : counts.row(level)) weights.counts.push_back(std::llround(count));
     for (const auto& row : blocks.middleRows(level * blocks.cols(), blocks.cols()).rowwise()) {
       auto& shares = weights.weights.emplace_back();
@@ -245,11 +247,18 @@ static void from_json(const Json& json, PopularityBin& bin) {
 }
 
 static void to_json(Json& json, const WeightLevel& level) {
-  json = {{"own", level.own}, {"counts", level.counts}, {"weights", level.weights}};
+  json["own"] = level.own;
+  if (level.common) json["common"] = *level.common;
+  json["counts"] = level.counts;
+  json["weights"] = level.weights;
 }
 
 static void from_json(const Json& json, WeightLevel& level) {
-  level = {json.at("own"), json.at("counts"), json.at("weights")};
+  level = {.own = json.at("own"),
+           .common = {},
+           .counts = json.at("counts"),
+           .weights = json.at("weights")};
+  if (json.contains("common")) level.common = json["common"].get<double>();
 }
 
 std::string to_json(const Inside& inside) {

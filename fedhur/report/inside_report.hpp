@@ -29,6 +29,7 @@ struct PopularityBin {  // items by their training rows
 
 struct WeightLevel {  // weights in equal shares
   double own = 0.0;
+  std::optional<double> common = {};         // see server::common_share(); older runs have none
   std::vector<Index> counts;                 // by size
   std::vector<std::vector<double>> weights;  // a row per target, or block of targets
 };

@@ -143,6 +143,7 @@ RelationView view_relations(const Inside& inside, Index num_clients) {
     shown.label = view.has_hierarchy ? fmt::format("Level {}: {}", i + 1, contents[i])
                                      : std::string("All items");
     shown.own = level.own;
+    shown.common = level.common;
     shown.weights = level.weights;
     double total = 0.0;
     for (const Index count : level.counts) total += static_cast<double>(count);

@@ -46,11 +46,9 @@ static void to_json(Json& json, const BinChart& chart) {
 }
 
 static void to_json(Json& json, const LevelView& level) {
-  json = {{"label", level.label},
-          {"contents", level.contents},
-          {"own", level.own},
-          {"shares", level.shares},
-          {"weights", level.weights}};
+  json = {{"label", level.label},   {"contents", level.contents},
+          {"own", level.own},       {"common", level.common ? Json(*level.common) : Json()},
+          {"shares", level.shares}, {"weights", level.weights}};
 }
 
 static void to_json(Json& json, const RelationView& view) {

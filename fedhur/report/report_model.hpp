@@ -63,7 +63,8 @@ struct LevelView {
   std::string label;     // "Level 1: 8 groups"
   std::string contents;  // "8 groups"
   double own = 0.0;
-  std::vector<double> shares;  // of the weights given to others, by size
+  std::optional<double> common;  // to all targets: share of the variance of the weights
+  std::vector<double> shares;    // of the weights given to others, by size
   std::vector<std::vector<double>> weights;
 };
 struct RelationView {

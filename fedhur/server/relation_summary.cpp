@@ -35,12 +35,21 @@ Index clients_per_block(Index num_clients) {
   return std::max<Index>(1, (num_clients + kMostBlocks - 1) / kMostBlocks);
 }
 
+double common_share(const MatrixOf<double>& weights) {
+  const double equal_share = 1.0 / static_cast<double>(weights.cols());
+  const double all = (weights.array() - equal_share).square().sum();
+  const Eigen::RowVectorXd mean = weights.colwise().mean();
+  const double between = (weights.rowwise() - mean).squaredNorm();
+  constexpr double kRounding = 1e-24;  // of K^2 weights of 1/K
+  return between > kRounding ? std::max(0.0, 1.0 - between / all) : 1.0;
+}
+
 WeightSummary summarize_weights(const MatrixOf<double>& weights) {
   const Index K = weights.rows();
   expects(K > 0 && weights.cols() == K, "weights are of all targets for all candidates");
   const Index size = clients_per_block(K);
   MatrixOf<double> sums = MatrixOf<double>::Zero(num_blocks(K), num_blocks(K));
-  WeightSummary summary{.blocks = {}, .counts = Eigen::VectorXd::Zero(kWeightBins), .own = 0.0};
+  WeightSummary summary{.blocks = {}, .counts = Eigen::VectorXd::Zero(kWeightBins)};
   for (Index target = 0; target < K; ++target) {
     for (Index candidate = 0; candidate < K; ++candidate) {
       const double weight = weights(target, candidate);
@@ -58,6 +67,7 @@ WeightSummary summarize_weights(const MatrixOf<double>& weights) {
   }
   summary.blocks = sums.cast<Real>();
   summary.own = weights.diagonal().mean();
+  summary.common = common_share(weights);
   return summary;
 }
 
@@ -69,16 +79,19 @@ void put_summaries(NamedArrays& arrays, std::span<const WeightSummary> scopes,
   MatrixOf<double> blocks = MatrixOf<double>::Zero(num_levels * side, side);
   MatrixOf<double> counts = MatrixOf<double>::Zero(num_levels, kWeightBins);
   MatrixOf<double> own = MatrixOf<double>::Zero(num_levels, 1);
+  MatrixOf<double> common = MatrixOf<double>::Zero(num_levels, 1);
   for (std::size_t s = 0; s < scopes.size(); ++s) {
     const Index level = levels[s];
     const double share = 1.0 / static_cast<double>(std::ranges::count(levels, level));
     blocks.middleRows(level * side, side) += share * scopes[s].blocks.cast<double>();
     counts.row(level) += scopes[s].counts.transpose();
     own(level) += share * scopes[s].own;
+    common(level) += share * scopes[s].common;
   }
   arrays.set("weight_blocks", Matrix(blocks.cast<Real>()));
   arrays.set("weight_counts", std::move(counts));
   arrays.set("own_weights", std::move(own));
+  arrays.set("common_weights", std::move(common));
 }
 
 void put_summary(NamedArrays& arrays, const WeightSummary& summary) {

@@ -16,14 +16,21 @@ struct WeightSummary {
   Matrix blocks;  // mean weight, a row per block of targets, a column per block of candidates
   Eigen::VectorXd counts;  // by bin, of the weights that targets give to others
   double own = 0.0;        // mean weight that targets give to themselves
+  double common = 1.0;     // common_share()
 };
+// How much of the weights is common to all targets: the share of their variance around an equal
+// share 1/K that the mean row explains, K sum_j (mean_k a_kj - 1/K)^2 / sum_kj (a_kj - 1/K)^2. 1
+// where all rows are alike, those of equal weights among them.
+[[nodiscard]] double common_share(const MatrixOf<double>& weights);
+
 // Clients that stand for one row of the blocks, of which there are at most 128; the last block may
 // have fewer.
 [[nodiscard]] Index clients_per_block(Index num_clients);
 [[nodiscard]] WeightSummary summarize_weights(const MatrixOf<double>& weights);
 
 // The summaries of all scopes by level, as arrays: "weight_blocks" (level below level, means over
-// scopes), "weight_counts" (a row per level, sums), "own_weights" (a row per level, means).
+// scopes), "weight_counts" (a row per level, sums), "own_weights" and "common_weights" (a row per
+// level, means).
 // `levels` are those of the scopes, ascending from 0.
 void put_summaries(NamedArrays& arrays, std::span<const WeightSummary> scopes,
                    std::span<const Index> levels);

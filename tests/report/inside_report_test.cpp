@@ -67,7 +67,8 @@ TEST(InsideReport, WritesWeightsInEqualSharesByLevel) {
   NamedArrays arrays = quality_of(counts);
   MatrixOf<double> weights = MatrixOf<double>::Constant(4, 4, 0.25);
   weights.row(1) << 0.7, 0.1, 0.123456, 0.076544;
-  const std::vector<server::WeightSummary> scopes(2, server::summarize_weights(weights));
+  std::vector<server::WeightSummary> scopes(2, server::summarize_weights(weights));
+  scopes[0].common = 1.0;  // of the coarse level
   server::put_summaries(arrays, scopes, std::vector<Index>{0, 1});
   const json relations = parse(arrays, named_items(3), counts).at("relations");
   EXPECT_EQ(relations.at("clients_per_block"), 1);
@@ -78,6 +79,18 @@ TEST(InsideReport, WritesWeightsInEqualSharesByLevel) {
   EXPECT_EQ(level.at("counts").size(), relations.at("bins_from").size());
   EXPECT_EQ(level.at("counts")[17], 9) << "the equal shares among others, at 1";
   EXPECT_EQ(relations.at("bins_from")[17], 1.0);
+  EXPECT_EQ(relations.at("levels")[0].at("common"), 1.0);
+  // Of four rows one differs: the mean row explains a quarter.
+  EXPECT_EQ(level.at("common"), 0.25);
+}
+
+TEST(InsideReport, OfAnOlderRunTellsNothingOfWhatIsCommon) {
+  const std::string older =
+      R"({"round":7,"cutoff":2,"activity":[],"popularity":[],"relations":{"clients_per_block":1,)"
+      R"("bins_from":[0.0],"levels":[{"own":1.0,"counts":[0],"weights":[[1.0]]}]}})";
+  const Inside inside = inside_from_json(older);
+  EXPECT_FALSE(inside.relations->levels[0].common.has_value());
+  EXPECT_EQ(to_json(inside), older);
 }
 
 MatrixOf<std::int32_t> two_levels() {

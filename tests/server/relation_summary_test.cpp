@@ -60,6 +60,29 @@ TEST(SummarizeWeights, OfALonelyClientAreItsOwn) {
   EXPECT_EQ(summary.counts.sum(), 0.0);
 }
 
+TEST(CommonShare, IsWhatTheMeanRowExplains) {
+  Weights alike(3, 3);
+  alike << 0.5, 0.3, 0.2, 0.5, 0.3, 0.2, 0.5, 0.3, 0.2;
+  EXPECT_EQ(common_share(alike), 1.0);
+  EXPECT_EQ(common_share(Weights::Constant(4, 4, 0.25)), 1.0) << "there is nothing to explain";
+  EXPECT_EQ(common_share(Weights::Ones(1, 1)), 1.0);
+  EXPECT_NEAR(common_share(Weights::Identity(3, 3)), 0.0, 1e-12) << "each has its own alone";
+  // Around an equal share of 1/2 the rows are +-.4 and +-.2; the mean row is +-.3.
+  Weights mixed(2, 2);
+  mixed << 0.9, 0.1, 0.7, 0.3;
+  EXPECT_NEAR(common_share(mixed), 2.0 * 0.09 / (0.16 + 0.04), 1e-12);
+  EXPECT_EQ(summarize_weights(mixed).common, common_share(mixed));
+}
+
+TEST(CommonShare, IsOfAllPairsHoweverManyClients) {
+  const Weights weights = random_weights(300, 3);
+  const double K = 300.0;
+  double explained = 0.0;
+  for (Index j = 0; j < 300; ++j) explained += K * std::pow(weights.col(j).mean() - 1.0 / K, 2);
+  const double all = (weights.array() - 1.0 / K).square().sum();
+  EXPECT_NEAR(summarize_weights(weights).common, explained / all, 1e-9);
+}
+
 TEST(PutSummaries, AveragesTheScopesOfALevel) {
   std::vector<WeightSummary> scopes;
   for (const std::uint64_t seed : {1, 2, 3}) {
@@ -74,6 +97,9 @@ TEST(PutSummaries, AveragesTheScopesOfALevel) {
   EXPECT_EQ(arrays.doubles("weight_counts").row(1),
             (scopes[1].counts + scopes[2].counts).transpose());
   EXPECT_NEAR(arrays.doubles("own_weights")(1), 0.5 * (scopes[1].own + scopes[2].own), 1e-12);
+  EXPECT_EQ(arrays.doubles("common_weights")(0), scopes[0].common);
+  EXPECT_NEAR(arrays.doubles("common_weights")(1), 0.5 * (scopes[1].common + scopes[2].common),
+              1e-12);
 }
 }  // namespace
 }  // namespace fedhur::server

@@ -46,6 +46,16 @@ const heatView = {
   order: 'number'
 };  // lasts when the live page draws another round
 
+// What no target has for itself, level by level.
+function commonText(levels) {
+  const known = levels.filter((level) => level.common !== null);
+  if (known.length === 0) return '';
+  const shares = known.map(
+      ({label, common}) => (levels.length > 1 ? `${label}: ` : '') + format.percent(common));
+  return ` Common to all targets: ${shares.join(', ')}. This is the share of the variance of the
+      weights, around an equal share, that the mean row explains.`;
+}
+
 function createHeatMap(body, relations) {
   const {levels, clients, clients_per_block: size} = relations;
   if (!(heatView.level < levels.length)) heatView.level = levels.length - 1;
@@ -150,7 +160,7 @@ function createHeatMap(body, relations) {
       candidate, in equal shares (1: all ${format.count(clients)} clients alike)${
              relations.has_hierarchy ? ', on the mean over the groups of the level' :
                                        ''}. The diagonal is what
-      clients take of their own.${
+      clients take of their own.${commonText(levels)}${
              size > 1 ? ` Every cell is the mean over ${size} × ${size} clients.` : ''}`));
   onWidth(canvas, () => (picture ? show() : draw()));
 }
