@@ -32,7 +32,9 @@ struct ReproduceFlags {
   std::string name;
   std::vector<std::string> data;
   std::string seeds = "5";
+  std::vector<std::string> rows;
   std::vector<std::string> assignments;
+  std::string preset;
   std::optional<std::int64_t> rounds;
   std::optional<std::int64_t> at_round;
   std::optional<double> minutes;
@@ -114,6 +116,7 @@ study::ReproductionConfig read_reproduction_config(const ReproduceFlags& flags) 
   }
   config.seeds = parse_seeds(flags.seeds);
   config.assignments = flags.assignments;
+  config.preset = flags.preset;
   if (flags.rounds) {
     config.assignments.push_back(fmt::format("stop.max_rounds={}", *flags.rounds));
   }
@@ -158,6 +161,7 @@ std::vector<std::string> notes_on(const study::ReproductionConfig& config, std::
   std::vector<std::string> notes = {fmt::format("seeds {}; fedhur {}; {}",
                                                 fmt::join(config.seeds, ", "),
                                                 experiment::version(), experiment::cpu_name())};
+  if (!config.preset.empty()) notes.push_back(fmt::format("preset {}", config.preset));
   if (!config.assignments.empty()) {
     notes.push_back(fmt::format("all runs with {}", fmt::join(config.assignments, ", ")));
   }
@@ -256,7 +260,7 @@ void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFl
       return;
     }
     const ConfigTable settings =
-        study::settings_of(study::proposal(), data, config.assignments, config.seeds.front());
+        study::settings_of(study::proposal(), data, config, config.seeds.front());
     const study::ItemRelations relations =
         study::find_item_relations(settings, flags.item, flags.client, flags.hierarchy_round);
     const std::string name = fmt::format("{}-{}", kHierarchy, data.name);
@@ -268,15 +272,25 @@ void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFl
   }
 }
 
+bool is_of_runs(const std::string& name) { return name != kCorrelation && name != kHierarchy; }
+
+// A table of runs, with the rows that were asked for.
+PaperTable find_table(const std::string& name, const ReproduceFlags& flags) {
+  return study::with_rows(study::find_table(name), flags.rows);
+}
+
 int reproduce(const ReproduceFlags& flags) {
   const std::vector<std::string> tables = read_tables(flags);
+  if (!flags.rows.empty() && (tables.size() > 1 || !is_of_runs(tables.front()))) {
+    throw ConfigError("--row: expected a single table whose rows are runs");
+  }
   const study::ReproductionConfig config = read_reproduction_config(flags);
   const Deadline deadline(flags.minutes);
   // Mistakes come to light before hours of work, and so does a missing gnuplot.
   for (const std::string& name : tables) {
-    const bool is_of_runs = name != kCorrelation && name != kHierarchy;
     (void)study::plan_cells(
-        is_of_runs ? study::find_table(name) : PaperTable{name, "", {study::proposal()}}, config);
+        is_of_runs(name) ? find_table(name, flags) : PaperTable{name, "", {study::proposal()}},
+        config);
   }
   check_figures(flags.figures);
   make_folder(config.folder);
@@ -289,7 +303,7 @@ int reproduce(const ReproduceFlags& flags) {
     } else if (name == kHierarchy) {
       make_hierarchies(config, flags, deadline, outcome);
     } else {
-      make_runs(study::find_table(name), config, flags, deadline, outcome);
+      make_runs(find_table(name, flags), config, flags, deadline, outcome);
     }
   }
   if (!outcome.is_whole) {
@@ -305,7 +319,13 @@ void add_reproduce_flags(CLI::App& app, ReproduceFlags& flags) {
   add_value(app, "--data", flags.data, "PATH",
             "Data set; may be repeated (default: built-in data)");
   add_value(app, "--seeds", flags.seeds, "N", "How many, or which: 5 or 1,2,3 (default: 5)");
+  add_value(app, "--row", flags.rows, "LABEL",
+            "Only this row of the table; may be repeated (default: all rows)")
+      ->allow_extra_args(false);
   add_value(app, "--set", flags.assignments, "KEY=VALUE", "A setting of all runs; may be repeated");
+  add_value(app, "--preset", flags.preset, "NAME",
+            "Settings of all methods by one word in place of the tuned ones; `paper` is the "
+            "published regime");
   add_value(app, "--rounds", flags.rounds, "N", "At most so many rounds per run");
   add_value(app, "--minutes", flags.minutes, "M", "Stop after this time; the same command goes on");
   add_value(app, "--parallel", flags.parallel, "N", "Runs at a time (default: one per core)");
@@ -339,6 +359,8 @@ Beside every figure is its gnuplot script, data included.
 
 Examples:
   fedhur reproduce table overall --data ml-100k/u.data --seeds 5
+  fedhur reproduce table relations --data ml-100k/u.data --preset paper --row none \
+    --row 'hierarchical common' --row 'hierarchical utility' --at-round 8
   fedhur reproduce figure sensitivity --data ml-100k/u.data --pdf figures
   fedhur reproduce all --data ml-100k/u.data --data book/split.tsv --minutes 60)");
   return {.app = app, .run = [flags] { return reproduce(*flags); }};

@@ -107,4 +107,19 @@ const PaperTable& find_table(const std::string& name) {
       fmt::format("there is no table '{}'{}", name,
                   hint(name, known, fmt::format("; expected one of {}", fmt::join(known, ", ")))));
 }
+PaperTable with_rows(PaperTable table, const std::vector<std::string>& labels) {
+  if (labels.empty()) return table;
+  std::vector<std::string> known;
+  for (const Row& row : table.rows) known.push_back(row.label);
+  for (const std::string& label : labels) {
+    if (std::ranges::find(known, label) != known.end()) continue;
+    throw ConfigError(
+        fmt::format("--row: the table {} has no row '{}'{}", table.name, label,
+                    hint(label, known, fmt::format("; expected {}", fmt::join(known, ", ")))));
+  }
+  std::erase_if(table.rows, [&](const Row& row) {
+    return std::ranges::find(labels, row.label) == labels.end();
+  });
+  return table;
+}
 }  // namespace fedhur::study

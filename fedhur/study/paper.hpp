@@ -35,6 +35,10 @@ struct PaperTable {
 // ConfigError that names the nearest one.
 [[nodiscard]] const PaperTable& find_table(const std::string& name);
 
+// The table with these rows only, in its own order; all of them if none is named. ConfigError that
+// names the nearest one.
+[[nodiscard]] PaperTable with_rows(PaperTable table, const std::vector<std::string>& labels);
+
 // What the paper prints, where it is known: metric is "recall@10", "mrr@10", "ndcg@10", "mib_up",
 // "mib_down", "round_seconds", "fine_tuning_seconds" or "seconds".
 [[nodiscard]] std::optional<double> published(const std::string& table, const std::string& row,

@@ -8,4 +8,7 @@
 namespace fedhur::study {
 // ConfigError that names what there is, unless there is such a preset of the method.
 [[nodiscard]] ConfigTable preset_settings(const std::string& preset, const std::string& method);
+// Method and the preset's settings; the method's defaults where the preset has none. ConfigError
+// unless there is such a preset.
+[[nodiscard]] ConfigTable preset_or_defaults(const std::string& preset, const std::string& method);
 }  // namespace fedhur::study

@@ -9,6 +9,7 @@
 #include "fedhur/base/hash.hpp"
 #include "fedhur/experiment/prepare_data.hpp"
 #include "fedhur/experiment/run_folder.hpp"
+#include "fedhur/study/preset_settings.hpp"
 #include "fedhur/study/tuned_settings.hpp"
 
 namespace fedhur::study {
@@ -32,13 +33,16 @@ fs::path folder_of(const ConfigTable& table, const DataSource& data, const std::
 }
 }  // namespace
 
-ConfigTable settings_of(const Row& row, const DataSource& data,
-                        const std::vector<std::string>& assignments, std::uint64_t seed) {
-  ConfigTable table = tuned_settings(data.name, row.method);
+ConfigTable settings_of(const Row& row, const DataSource& data, const ReproductionConfig& config,
+                        std::uint64_t seed) {
+  ConfigTable table = config.preset.empty() ? tuned_settings(data.name, row.method)
+                                            : preset_or_defaults(config.preset, row.method);
   for (const std::string& assignment : row.assignments) {
     experiment::add_assignment(table, assignment);
   }
-  for (const std::string& assignment : assignments) experiment::add_assignment(table, assignment);
+  for (const std::string& assignment : config.assignments) {
+    experiment::add_assignment(table, assignment);
+  }
   table.set("data.path", data.path, "--data");
   table.set("seed", static_cast<std::int64_t>(seed), "--seeds");
   return table;
@@ -59,7 +63,7 @@ std::vector<Cell> plan_cells(const PaperTable& table, const ReproductionConfig& 
     for (const std::uint64_t seed : config.seeds) {
       for (std::size_t row = 0; row < table.rows.size(); ++row) {
         const DataSource& source = config.data[data];
-        ConfigTable settings = settings_of(table.rows[row], source, config.assignments, seed);
+        ConfigTable settings = settings_of(table.rows[row], source, config, seed);
         const fs::path folder = folder_of(settings, source, table.rows[row].method, seed);
         cells.push_back({.row = row,
                          .data = data,

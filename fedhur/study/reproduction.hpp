@@ -20,14 +20,15 @@ struct ReproductionConfig {
   std::vector<DataSource> data;
   std::vector<std::uint64_t> seeds;
   std::vector<std::string> assignments;  // on top of every run's settings, as for --set
+  std::string preset = {};               // in place of tuned settings: configs/preset/<preset>
   Index parallel = 1;                    // runs at a time; tables that measure time take one
   std::filesystem::path folder;          // runs go to <folder>/cells/
 };
 
-// What a row runs with: tuned settings, the row's own, those of all runs, data and seed.
+// What a row runs with: tuned settings or those of the preset, the row's own, those of all runs,
+// data and seed.
 [[nodiscard]] ConfigTable settings_of(const Row& row, const DataSource& data,
-                                      const std::vector<std::string>& assignments,
-                                      std::uint64_t seed);
+                                      const ReproductionConfig& config, std::uint64_t seed);
 
 struct Cell {
   std::size_t row = 0;   // of the table

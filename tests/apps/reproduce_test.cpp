@@ -26,6 +26,30 @@ TEST(Reproduce, WritesATableAndKeepsItsRuns) {
   EXPECT_EQ(nlohmann::json::parse(second.out)["data"][0]["rows"][3]["seeds"].size(), 2U);
 }
 
+TEST(Reproduce, MakesSomeRowsInAPresetRegime) {
+  const Workplace place;
+  const Arguments some = {"--preset",   "paper",
+                          "--row",      "none",
+                          "--row",      "hierarchical common",
+                          "--at-round", "1",
+                          "--set",      "model.embedding_dim=8"};
+  const Finished finished =
+      place.fedhur(Arguments{"reproduce", "table", "relations"} + some + kQuick);
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("[4/4] relations synthetic: "));
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("| none |"), HasSubstr("| hierarchical common |"),
+                                  Not(HasSubstr("utility |")), HasSubstr("preset paper")));
+  EXPECT_TRUE(place.has("out/relations-after-1.csv"));
+  for (const Arguments& wrong :
+       {Arguments{"table", "relations", "--row", "hierarchical"},
+        Arguments{"table", "relations", "--preset", "papers"}, Arguments{"all", "--row", "none"},
+        Arguments{"table", "correlation", "--row", "none"}}) {
+    const Finished refused = place.fedhur(Arguments{"reproduce"} + wrong);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AnyOf(HasSubstr("--row"), HasSubstr("--preset")));
+  }
+}
+
 TEST(Reproduce, StopsInTimeAndGoesOn) {
   const Workplace place;
   const Finished stopped =

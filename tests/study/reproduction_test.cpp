@@ -130,13 +130,47 @@ TEST(Cells, OfTwoTablesAreOneWhereTheirSettingsAgree) {
 
 TEST(Cells, RunWithTheSettingsOfTheirRowBelowThoseOfAll) {
   const Row row = {"x", "fedhur", {"stop.max_rounds=9", "query.directions=4"}};
+  ReproductionConfig of_all;
+  of_all.assignments = {"stop.max_rounds=2", "clients.count=7"};
   const auto [config, settings] =
-      experiment::resolve(settings_of(row, {.name = "synthetic", .path = "synthetic"},
-                                      {"stop.max_rounds=2", "clients.count=7"}, 5));
+      experiment::resolve(settings_of(row, {.name = "synthetic", .path = "synthetic"}, of_all, 5));
   EXPECT_EQ(config.method, "fedhur");
   EXPECT_EQ(config.stop.max_rounds, 2);
   EXPECT_EQ(config.seed, 5U);
   EXPECT_THAT(experiment::to_toml(settings), HasSubstr("\ndirections = 4\n"));
+}
+
+TEST(Cells, RunWithAPresetInPlaceOfTunedSettings) {
+  const DataSource data = {.name = "ml-100k", .path = "synthetic"};
+  const auto setting = [&](const ReproductionConfig& config, const std::string& method,
+                           const std::string& key) {
+    return settings_of({"x", method}, data, config, 1).find(key);
+  };
+  EXPECT_EQ(std::get<double>(*setting({}, "fedhur", "train.learning_rate")), 0.03);
+  ReproductionConfig config;
+  config.preset = "paper";
+  EXPECT_EQ(std::get<double>(*setting(config, "fedhur", "train.learning_rate")), 0.1);
+  EXPECT_EQ(std::get<std::string>(*setting(config, "fedhur", "finetune.solver")), "gradient");
+  EXPECT_EQ(setting(config, "popularity", "train.learning_rate"), nullptr) << "has no preset";
+  config.assignments = {"finetune.solver=exact"};
+  EXPECT_EQ(std::get<std::string>(*setting(config, "fedhur", "finetune.solver")), "exact");
+  config.preset = "papers";
+  EXPECT_THROW((void)settings_of({"x", "popularity"}, data, config, 1), ConfigError);
+}
+
+TEST(PaperTables, CanBeCutToSomeRows) {
+  const PaperTable& whole = find_table("relations");
+  EXPECT_EQ(with_rows(whole, {}).rows.size(), whole.rows.size());
+  const PaperTable some = with_rows(whole, {"hierarchical utility", "none"});
+  ASSERT_EQ(some.rows.size(), 2U);
+  EXPECT_EQ(some.rows[0].label, "none") << "in the order of the table";
+  EXPECT_TRUE(some.rows[1].is_proposal);
+  try {
+    (void)with_rows(whole, {"single utilty"});
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'single utility'?"));
+  }
 }
 
 TEST(Cells, AreRunOnceAndKept) {
