@@ -223,7 +223,11 @@ class ScopeCheck:
             Q = self.dump.of_clients(self.folder + "projected_query")
             rows = np.concatenate([q.T for q in Q])
             strengths = np.stack([((rows @ Z) ** 2).sum(axis=1) for Z in self.Z], axis=1)
-            return strengths.reshape(K, -1, K).sum(axis=1)
+            scores = strengths.reshape(K, -1, K).sum(axis=1)
+            if self.dump.get("normalize") == "energy":
+                energy = np.array([(Z**2).sum() for Z in self.Z])
+                scores = np.where(energy > 0, scores / np.where(energy > 0, energy, 1.0), 0.0)
+            return scores
         if relation == "own":
             return np.eye(K)
         if relation == "similarity":
@@ -411,6 +415,8 @@ def main():
         else:
             for check, R in zip(checks, residuals):
                 check.add_to(S, R[client])
+        if dump.get("scale") == "trace":
+            S *= np.trace(S_g) / np.trace(S)
         check_fine_tuning(dump, report, client, S_g, S)
     return report.finish()
 

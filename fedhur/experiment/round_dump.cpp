@@ -83,6 +83,8 @@ Json describe_settings(const std::string& method, const FedHurRound& now) {
           {"form", name_of(config.query.form)},
           {"filter_scale", config.query.is_spectral ? "spectral" : "none"},
           {"relation", name_of(config.retrieval.relation)},
+          {"normalize", name_of(config.retrieval.normalize)},
+          {"scale", name_of(config.scale)},
           {"structure", name_of(config.structure)},
           {"coarse", name_of(config.coarse)}};
 }

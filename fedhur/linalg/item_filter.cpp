@@ -161,6 +161,18 @@ double ItemFilter::squared_norm() const {
   return sum + squared_norm_of_blocks(*this);
 }
 
+double ItemFilter::trace() const {
+  double sum = values.sum();
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    const Scope& scope = hierarchy->scopes[s];
+    for (Index b = 0; b < scope.num_members(); ++b) {
+      sum +=
+          static_cast<double>(blocks[s](b, b)) * static_cast<double>(scope.member_items(b).size());
+    }
+  }
+  return sum;
+}
+
 Matrix ItemFilter::to_dense() const { return apply(Matrix::Identity(num_items(), num_items())); }
 
 ItemFilter filter_of_factor(Shared<Matrix> factor) {

@@ -21,7 +21,8 @@ struct ItemFilter {
   [[nodiscard]] Matrix apply(ConstMatrixRef columns) const;
   [[nodiscard]] Matrix apply_blocks(ConstMatrixRef columns) const;
   [[nodiscard]] double squared_norm() const;  // Frobenius
-  [[nodiscard]] Matrix to_dense() const;      // for tests and small studies
+  [[nodiscard]] double trace() const;
+  [[nodiscard]] Matrix to_dense() const;  // for tests and small studies
 };
 
 [[nodiscard]] ItemFilter filter_of_factor(Shared<Matrix> factor);

@@ -1,5 +1,7 @@
 #include "fedhur/linalg/personalized_filter.hpp"
 
+#include <cmath>
+
 #include "fedhur/linalg/relation_filter.hpp"
 #include "fedhur/linalg/symmetric.hpp"
 
@@ -30,5 +32,16 @@ ItemFilter add_residual_in_basis(const ItemFilter& global_filter, const Matrix& 
   const MatrixOf<double> transform = inverse_lengths.asDiagonal() * pairs.vectors *
                                      pairs.values.cwiseMax(0.0).cwiseSqrt().asDiagonal();
   return filter_of_factor(*global_filter.factor * transform.cast<Real>());
+}
+
+ItemFilter scale_to_trace(ItemFilter filter, double trace) {
+  const double present = filter.trace();
+  if (!(present > 0.0 && trace > 0.0)) return filter;
+  const double scale = trace / present;
+  filter.factor =
+      std::make_shared<const Matrix>(static_cast<Real>(std::sqrt(scale)) * *filter.factor);
+  filter.values *= scale;
+  for (Matrix& block : filter.blocks) block *= static_cast<Real>(scale);
+  return filter;
 }
 }  // namespace fedhur::linalg

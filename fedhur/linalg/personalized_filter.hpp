@@ -14,4 +14,8 @@ namespace fedhur::linalg {
 // V (Lambda + beta R) V^T, without its negative part, in the form of an eigendecomposition.
 [[nodiscard]] ItemFilter add_residual_in_basis(const ItemFilter& global_filter,
                                                const Matrix& residual, Real weight);
+
+// The filter times what gives it this trace; as it is unless both traces are positive. The trace
+// of S~_k is that of its eigenvalues and, by scope, sum over members of beta_l R_aa |a|.
+[[nodiscard]] ItemFilter scale_to_trace(ItemFilter filter, double trace);
 }  // namespace fedhur::linalg

@@ -34,8 +34,8 @@ class FedHurClient : public client::Client {
   [[nodiscard]] client::Training& training() override { return filtered_.training(); }
 
   void take_guidance(const Message& request, Message& reply) {
-    const FedHurConfig config = config_.in_round(request.round);
-    Guidance guidance = read_guidance(request, config, filtered_.training().num_items());
+    Guidance guidance = read_guidance(request, config_, filtered_.training().num_items());
+    const FedHurConfig config = config_.in_round(request.round, guidance.weight_share);
     if (config.has_relations()) {  // its groups are checked now, whether there are queries or not
       const Shared<linalg::ItemHierarchy> hierarchy = guidance.build_hierarchy();
       if (config.asks_queries()) {
@@ -72,8 +72,8 @@ class FedHurClient : public client::Client {
     if (!guidance_ || guidance_->round != request.round) {
       throw ProtocolError("'finetune' came before 'query'");
     }
-    filtered_.finetune(
-        read_personalized_filter(request, config_.in_round(request.round), *guidance_));
+    filtered_.finetune(read_personalized_filter(
+        request, config_.in_round(request.round, guidance_->weight_share), *guidance_));
     guidance_.reset();
   }
 
@@ -101,8 +101,10 @@ class FedHurServer : public federation::ServerMethod {
   // Algorithm 1 of the paper.
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     if (rounds_.begin(round, federation)) return {};
-    FedHurRound now{.config = config_.in_round(round)};
+    FedHurRound now;
     now.trained = rounds_.run(round, federation);
+    now.weight_share = config_.share_left(now.trained);
+    now.config = config_.in_round(round, now.weight_share);
     now.groups = group_items(now);
     now.targets = ask_queries(now, federation);
     now.personal = personalize(now);

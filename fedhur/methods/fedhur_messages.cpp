@@ -18,6 +18,7 @@ Message make_query_request(const FedHurRound& now) {
   linalg::HierarchyTable table = linalg::to_table(*now.groups.hierarchy);
   request.arrays.set("hierarchy", std::move(table.members));
   request.arrays.set_number("ends_with_items", table.ends_with_items ? 1 : 0);
+  if (now.config.sends_share()) request.arrays.set_number("weight_share", now.weight_share);
   if (!now.config.asks_queries()) return request;
   Index count = 0;
   for (const RelationFilter& filter : now.groups.filters) {
@@ -56,6 +57,12 @@ Guidance read_guidance(const Message& request, const FedHurConfig& config, Index
     throw ProtocolError("'ends_with_items' is neither 0 nor 1");
   }
   guidance.ends_with_items = ends_with_items == 1.0;
+  if (config.sends_share()) {
+    guidance.weight_share = request.arrays.number("weight_share");
+    if (!(guidance.weight_share >= 0.0 && guidance.weight_share <= 1.0)) {
+      throw ProtocolError("'weight_share' is not between 0 and 1");
+    }
+  }
   return guidance;
 }
 
@@ -94,13 +101,17 @@ ItemFilter read_personalized_filter(const Message& request, const FedHurConfig& 
   const auto read = [&](Index count) -> const Matrix& {
     return *request.arrays.finite_matrix("residuals", 1, count);
   };
+  ItemFilter own;
   if (config.structure == Structure::single) {
     const Index rank = guidance.global_filter.factor->cols();
-    return linalg::add_residual_in_basis(guidance.global_filter, read(linalg::packed_size(rank)),
-                                         config.single_weight);
+    own = linalg::add_residual_in_basis(guidance.global_filter, read(linalg::packed_size(rank)),
+                                        config.single_weight);
+  } else {
+    const Shared<ItemHierarchy> hierarchy = guidance.build_hierarchy();
+    own = linalg::add_residuals(guidance.global_filter, hierarchy, read(hierarchy->num_packed()),
+                                config.level_weights);
   }
-  const Shared<ItemHierarchy> hierarchy = guidance.build_hierarchy();
-  return linalg::add_residuals(guidance.global_filter, hierarchy, read(hierarchy->num_packed()),
-                               config.level_weights);
+  if (config.scale == FilterScale::none) return own;
+  return linalg::scale_to_trace(std::move(own), guidance.global_filter.trace());
 }
 }  // namespace fedhur::methods

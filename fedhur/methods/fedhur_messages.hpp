@@ -14,6 +14,7 @@ struct Guidance {
   linalg::ItemFilter global_filter{};       // S_g
   Shared<MatrixOf<std::int32_t>> groups{};  // the hierarchy as it came; null without relations
   bool ends_with_items = false;
+  double weight_share = 1.0;  // see FedHurConfig::in_round()
   [[nodiscard]] Shared<linalg::ItemHierarchy> build_hierarchy() const;
 };
 // What it forms its queries with.

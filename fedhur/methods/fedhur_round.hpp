@@ -16,6 +16,7 @@ struct GroupedItems {
 
 struct FedHurRound {
   FedHurConfig config{};               // with the weights of this round
+  double weight_share = 1.0;           // that its schedule left of them
   FilterRound trained{};               // E_k, S_g
   GroupedItems groups{};               // Z, F_g
   server::Targets targets{};           // Q

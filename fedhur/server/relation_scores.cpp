@@ -117,6 +117,21 @@ DirectScores score_candidates(const std::vector<Matrix>& queries,
   return result;
 }
 
+void divide_by_energy(DirectScores& direct, const std::vector<Matrix>& group_embeddings) {
+  const auto K = static_cast<Index>(group_embeddings.size());
+  Eigen::RowVectorXd shares(K);
+  for (Index j = 0; j < K; ++j) {
+    const double norm = frobenius(group_embeddings[static_cast<std::size_t>(j)]);
+    shares(j) = norm > 0.0 ? 1.0 / norm : 0.0;
+  }
+  for (Index k = 0; k < direct.scores.rows(); ++k) {
+    direct.scores.row(k) = direct.scores.row(k).cwiseProduct(shares.cwiseAbs2());
+  }
+  for (Index pair = 0; pair < direct.strengths.rows(); ++pair) {
+    direct.strengths.row(pair) *= static_cast<Real>(shares(pair % K));
+  }
+}
+
 Eigen::VectorXd candidate_scales(const std::vector<Matrix>& group_embeddings) {
   Eigen::VectorXd scales(static_cast<Index>(group_embeddings.size()));
   for (std::size_t j = 0; j < group_embeddings.size(); ++j) {

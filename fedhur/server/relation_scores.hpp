@@ -22,6 +22,10 @@ struct DirectScores {
                                             const std::vector<Matrix>& group_embeddings,
                                             const Matrix& grams, bool wants_strengths);
 
+// s_kj / ||Z_j||_F^2 and rho_kjc / ||Z_j||_F: the share of a candidate's energy that answers,
+// whatever the size of its embeddings. Zeros for a candidate of zeros.
+void divide_by_energy(DirectScores& direct, const std::vector<Matrix>& group_embeddings);
+
 // nu_j = ||Z_j||_F / sqrt(m d)
 [[nodiscard]] Eigen::VectorXd candidate_scales(const std::vector<Matrix>& group_embeddings);
 

@@ -50,6 +50,7 @@ DirectScores score(const ScopeView& scope, const RetrievalConfig& config, bool w
     case Relation::common:
       direct =
           score_candidates(scope.queries, scope.group_embeddings, scope.grams, wants_strengths);
+      if (config.normalize == Normalize::energy) divide_by_energy(direct, scope.group_embeddings);
       break;
   }
   return direct;
@@ -96,6 +97,9 @@ void declare_settings(Settings& settings, RetrievalConfig& config) {
                "sum of the two, standardised), `utility` (who answers its query), "
                "`common` (a control: the mean utility score over all targets, one set of weights "
                "for all)");
+  settings.add("relation.normalize", config.normalize,
+               "of `utility` and `common`: `energy` divides the direct score by ||Z_j||_F^2 of the "
+               "candidate in the scope, so that large embeddings earn no weight; `none`: as it is");
   settings.add("relation.principal_directions", config.principal_directions, at_least(1),
                "of `complementarity`", "kappa");
   settings.add("relation.candidate", config.candidate, at_least(0),

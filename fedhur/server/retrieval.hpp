@@ -23,9 +23,16 @@ constexpr auto names_of(Relation) {
   return relation == Relation::utility || relation == Relation::common;
 }
 
+enum class Normalize : std::uint8_t {
+  none,    // scores as they are: a candidate with larger embeddings answers louder
+  energy,  // of each candidate the share of its energy
+};
+constexpr auto names_of(Normalize) { return std::array{"none", "energy"}; }
+
 struct RetrievalConfig {
   Relation relation = Relation::utility;
-  Index principal_directions = 4;  // kappa
+  Normalize normalize = Normalize::none;  // of utility and common
+  Index principal_directions = 4;         // kappa
   Index candidate = 0;
   double temperature = 1.0;  // tau
   double clip = 3.0;         // c

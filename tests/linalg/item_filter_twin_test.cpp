@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fedhur/linalg/item_filter.hpp"
+#include "fedhur/linalg/personalized_filter.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -65,6 +66,38 @@ TEST(ItemFilter, HasTheNormOfTheDenseMatrix) {
     const double expected = tests::dense_filter(filter).squaredNorm();
     EXPECT_NEAR(filter.squared_norm(), expected, 1e-5 * (1.0 + expected));
   });
+}
+
+TEST(ItemFilter, HasTheTraceOfTheDenseMatrix) {
+  for_random_filters([](const ItemFilter& filter, std::uint64_t) {
+    const double expected = tests::dense_filter(filter).trace();
+    EXPECT_NEAR(filter.trace(), expected, 1e-5 * (1.0 + std::abs(expected)));
+  });
+}
+
+TEST(ItemFilter, IsScaledToATraceAsTheDenseMatrix) {
+  int num_scaled = 0;
+  for_random_filters([&](const ItemFilter& filter, std::uint64_t) {
+    const Dense dense = tests::dense_filter(filter);
+    const ItemFilter scaled = scale_to_trace(filter, 2.5);
+    if (dense.trace() <= 1e-3) return;  // below
+    ++num_scaled;
+    expect_close(scaled.to_dense(), Dense(dense * (2.5 / dense.trace())), 1e-4);
+    EXPECT_NEAR(scaled.trace(), 2.5, 1e-4);
+    EXPECT_NEAR(scaled.squared_norm(), tests::dense_filter(scaled).squaredNorm(),
+                1e-4 * (1.0 + scaled.squared_norm()));
+  });
+  EXPECT_GT(num_scaled, 50);
+}
+
+TEST(ItemFilter, StaysAsItIsWhereNoScaleGivesTheTrace) {
+  ItemFilter filter = tests::random_filter(tests::random_hierarchy(9, 1, true, 1), 2, 0.0F, 1);
+  const Dense before = tests::dense_filter(filter);
+  EXPECT_EQ(tests::dense_filter(scale_to_trace(filter, 0.0)), before);
+  EXPECT_EQ(tests::dense_filter(scale_to_trace(filter, -1.0)), before);
+  filter.blocks[0] = -Matrix::Identity(9, 9) * static_cast<Real>(filter.trace());
+  EXPECT_LT(filter.trace(), 0.0);
+  EXPECT_EQ(tests::dense_filter(scale_to_trace(filter, 1.0)), tests::dense_filter(filter));
 }
 
 TEST(ItemFilter, IsAsFarFromAFactorAsTheDenseMatrix) {

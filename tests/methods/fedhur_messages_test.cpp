@@ -165,6 +165,18 @@ TEST(Guidance, ThatIsMalformedIsRefused) {
   }
 }
 
+TEST(Guidance, TellsTheShareOfTheWeightsWhereTheyFollowASchedule) {
+  EXPECT_FALSE(requests_of(fedhur_config({})).query.arrays.contains("weight_share"));
+  const FedHurConfig config = fedhur_config({"relation.schedule=left"});
+  const Message good = requests_of(config).query;
+  EXPECT_EQ(read_guidance(good, config, kItems).weight_share, 0.5);
+  EXPECT_THROW((void)read_guidance(without(good, "weight_share"), config, kItems), ProtocolError);
+  for (const double value : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    const Message bad = with(good, "weight_share", MatrixOf<double>::Constant(1, 1, value).eval());
+    EXPECT_THROW((void)read_guidance(bad, config, kItems), ProtocolError) << value;
+  }
+}
+
 TEST(Guidance, NeedsNoMoreThanTheRelationAsksFor) {
   const FedHurConfig none = fedhur_config({"relation.kind=none"});
   EXPECT_EQ(requests_of(none).query.arrays.size(), 1U);

@@ -76,8 +76,8 @@ struct Round0 {
     const Index dim = federation.uploads[0]->cols();
     assignments.push_back("model.embedding_dim=" + std::to_string(dim));
     assignments.emplace_back("query.directions=4");
-    assignments.push_back("global_filter.rank=" + std::to_string(num_items));
-    assignments.emplace_back("global_filter.first_passes=5");
+    assignments.insert(assignments.begin(), {"global_filter.rank=" + std::to_string(num_items),
+                                             "global_filter.first_passes=5"});
     config = tests::fedhur_config(assignments);
     ConfigTable table;
     for (const auto& assignment : assignments) experiment::add_assignment(table, assignment);
@@ -97,7 +97,9 @@ struct Round0 {
 
   // What client k will fit its embeddings to.
   [[nodiscard]] Dense personalized_filter(std::size_t k) const {
-    return widen(read_personalized_filter(federation.finetunes[k], config, guidance).to_dense());
+    return widen(read_personalized_filter(federation.finetunes[k],
+                                          config.in_round(0, guidance.weight_share), guidance)
+                     .to_dense());
   }
   [[nodiscard]] Dense weights(Index scope) const {
     return seen.personal.retrievals[static_cast<std::size_t>(scope)].aggregation_weights;
@@ -176,6 +178,53 @@ TEST(FedHurServer, AddsTheResidualsOfAllLevelsToTheGlobalFilter) {
               << kind << ", " << coarse << ", " << branching << ", client " << k;
         }
       }
+    }
+  }
+}
+
+TEST(FedHurServer, HasFiltersOfTheTraceOfTheGlobalOneWhereTheyAreScaled) {
+  for (const std::string structure : {"single", "hierarchical"}) {
+    const std::vector<std::string> settings = {"relation.structure=" + structure,
+                                               "hierarchy.branching=[3, 2, \"items\"]",
+                                               "hierarchy.level_weights=[0.5, 0.3, 0.2]"};
+    std::vector<std::string> scaled_settings = settings;
+    scaled_settings.emplace_back("relation.scale=trace");
+    const Round0 as_is(5, 14, 3, settings, 2);
+    const Round0 scaled(5, 14, 3, scaled_settings, 2);
+    const double trace = tests::dense_global_filter(scaled.federation.uploads).trace();
+    for (std::size_t k = 0; k < 5; ++k) {
+      const Dense before = as_is.personalized_filter(k);
+      EXPECT_GT(std::abs(before.trace() / trace - 1.0), 1e-3) << "there is something to scale";
+      const Dense after = scaled.personalized_filter(k);
+      EXPECT_NEAR(after.trace() / trace, 1.0, 1e-4) << structure << ", client " << k;
+      EXPECT_LE(tests::difference(after, before * (trace / before.trace())), 1e-4);
+    }
+  }
+}
+
+// What S_g of rank 2 does not keep of uploads of rank 3 is left to learn, and so much of the
+// weights.
+TEST(FedHurServer, WeighsResidualsByWhatIsLeftToLearn) {
+  for (const std::string structure : {"single", "hierarchical"}) {
+    const auto settings = [&](const std::string& schedule, double weight) {
+      return std::vector<std::string>{"relation.structure=" + structure,
+                                      "hierarchy.branching=[3, \"items\"]",
+                                      "global_filter.rank=2",
+                                      "relation.schedule=" + schedule,
+                                      fmt::format("relation.single_weight={}", weight),
+                                      fmt::format("hierarchy.level_weights=[{}]", weight)};
+    };
+    const Round0 round(5, 14, 3, settings("left", 1.0), 2);
+    const double left = round.guidance.weight_share;
+    EXPECT_EQ(left, 1.0 - round.seen.trained.filter->trace_kept);
+    EXPECT_GT(left, 0.01);
+    EXPECT_LT(left, 0.99);
+    const Round0 weighed(5, 14, 3, settings("constant", left), 2);
+    const Round0 all(5, 14, 3, settings("constant", 1.0), 2);
+    for (std::size_t k = 0; k < 5; ++k) {
+      const Dense filter = round.personalized_filter(k);
+      EXPECT_LE(tests::difference(filter, weighed.personalized_filter(k)), 1e-5) << structure;
+      EXPECT_GT(tests::difference(filter, all.personalized_filter(k)), 1e-3) << structure;
     }
   }
 }

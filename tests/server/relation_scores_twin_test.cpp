@@ -117,6 +117,44 @@ TEST(DirectScores, OfDeficientTablesAreThoseOfLoops) {
   expect_scores(unit_queries(5, 6, 3, 3), Z);
 }
 
+TEST(EnergyShares, AreThoseOfTheWorkedExample) {
+  // Candidates (3, 4), (0, 2) and nothing; the only target asks along the first axis.
+  Matrix first(2, 1);
+  first << 3.0F, 4.0F;
+  Matrix second(2, 1);
+  second << 0.0F, 2.0F;
+  const std::vector<Matrix> Z = {first, second, Matrix::Zero(2, 1)};
+  Matrix query(2, 2);
+  query << 1.0F, 0.6F, 0.0F, 0.8F;  // and along (3, 4)
+  DirectScores direct = score_candidates({query}, Z, Matrix(), true);
+  divide_by_energy(direct, Z);
+  Dense scores(1, 3);
+  scores << 9.0 / 25.0 + 1.0, 0.64, 0.0;
+  expect_close(direct.scores, scores, 1e-6);
+  Dense strengths(3, 2);
+  strengths << 0.6, 1.0, 0.0, 0.8, 0.0, 0.0;
+  expect_close(direct.strengths, strengths, 1e-6);
+}
+
+TEST(EnergyShares, DoNotChangeWithTheSizeOfACandidate) {
+  const std::vector<Matrix> queries = unit_queries(4, 7, 5, 2);
+  std::vector<Matrix> Z = tables(6, 7, 3, 2);
+  for (const bool wants_strengths : {false, true}) {
+    const auto shares = [&] {
+      DirectScores direct = score_candidates(queries, Z, pack_grams(Z), wants_strengths);
+      divide_by_energy(direct, Z);
+      return direct;
+    };
+    const DirectScores before = shares();
+    EXPECT_LE(before.scores.maxCoeff(), 5.0 + 1e-4);  // no more than all of it in each direction
+    Z[2] *= 1024.0F;
+    const DirectScores after = shares();
+    EXPECT_EQ(after.scores, before.scores) << "a power of two changes no digit";
+    EXPECT_EQ(after.strengths, before.strengths);
+    Z[2] /= 1024.0F;
+  }
+}
+
 TEST(PackedGrams, HaveTheInnerProductsOfTheMatrices) {
   for (const Index members : {1, 4}) {
     const std::vector<Matrix> Z = tables(3, members, 2, 5);

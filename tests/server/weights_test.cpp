@@ -89,6 +89,18 @@ TEST(Weights, AreNotTakenByAClientThatBlowsUpItsEmbeddings) {
   EXPECT_GT(open.col(17).minCoeff(), 0.99);
 }
 
+TEST(Weights, EarnNothingBySizeWhereScoresAreNormalised) {
+  for (const Relation relation : {Relation::utility, Relation::common}) {
+    const RetrievalConfig config{.relation = relation, .normalize = Normalize::energy};
+    Scene scene(6);
+    const Retrieval before = scene.retrieve(config);
+    scene.embeddings[3] *= 64.0F;
+    EXPECT_EQ(scene.retrieve(config).aggregation_weights, before.aggregation_weights);
+    EXPECT_NE(before.aggregation_weights,
+              scene.retrieve({.relation = relation}).aggregation_weights);
+  }
+}
+
 TEST(Weights, AreSettledForTheControlsAndUniformForNone) {
   const Scene scene(4);
   const Dense of_one =

@@ -27,7 +27,7 @@ struct FedHurRequests {
                                                     const server::Uploads& uploads, Round round) {
   const Executor executor(1);
   const Index num_items = uploads[0]->rows();
-  methods::FedHurRound now{.config = config};
+  methods::FedHurRound now{.config = config, .weight_share = 0.5};
   now.trained.round = round;
   const server::GlobalFilter global =
       server::compute_global_filter(uploads, {}, {}, Rng(1), executor);
