@@ -65,11 +65,6 @@ int inspect_data(const DataFlags& flags) {
   return show(flags, inspect(experiment::load_dataset(read_config(flags).data)));
 }
 
-int inspect_partition(const DataFlags& flags) {
-  const experiment::ExperimentConfig config = read_config(flags);
-  return show(flags, inspect(experiment::prepare_data(config.data, config.seed)));
-}
-
 char delimiter_of(const std::string& file) {
   if (file.ends_with(".csv")) return ',';
   if (file.ends_with(".tsv")) return '\t';
@@ -103,12 +98,16 @@ bool is_number(const std::string& text) {
 }
 
 // The format `split` holds numbers only: the source's own ids where they are numbers, else
-// positions among all ids of the source, which --split-file understands.
+// positions among all ids of the source, which --split-file understands, and then among those that
+// only conflicting clients have.
 std::vector<std::string> numbers_for(const std::vector<std::string>& names,
                                      const std::vector<std::string>& all_names) {
-  if (std::ranges::all_of(all_names, is_number)) return names;
+  if (std::ranges::all_of(all_names, is_number) && std::ranges::all_of(names, is_number)) {
+    return names;
+  }
   std::unordered_map<std::string_view, std::size_t> positions;
-  for (std::size_t i = 0; i < all_names.size(); ++i) positions.emplace(all_names[i], i);
+  for (const std::string& name : all_names) positions.emplace(name, positions.size());
+  for (const std::string& name : names) positions.emplace(name, positions.size());
   std::vector<std::string> numbers;
   numbers.reserve(names.size());
   for (const std::string& name : names) numbers.push_back(fmt::format("{}", positions.at(name)));
@@ -130,12 +129,10 @@ data::Dataset load_unfiltered(experiment::DataConfig config) {
   return experiment::load_dataset(config);
 }
 
-int split(const DataFlags& flags) {
-  const experiment::ExperimentConfig config = read_config(flags);
-  check_output(flags, config);
-  const auto prepared = experiment::prepare_data(config.data, config.seed);
+// In the format `split`.
+std::string parts_and_clients(const experiment::PreparedData& prepared,
+                              const data::Dataset& unfiltered) {
   const data::Dataset& dataset = prepared.dataset;
-  const data::Dataset unfiltered = load_unfiltered(config.data);
   const auto users = numbers_for(dataset.user_names, unfiltered.user_names);
   const auto items = numbers_for(dataset.item_names, unfiltered.item_names);
   constexpr std::array kParts = {"train", "valid", "test"};
@@ -146,8 +143,27 @@ int split(const DataFlags& flags) {
     text += fmt::format("{}\t{}\t{}\t{}\n", index_of(prepared.user_clients[user]), users[user],
                         items[item], kParts.at(static_cast<std::size_t>(prepared.parts[i])));
   }
-  write_output(flags, text, dataset.interactions.size());
+  return text;
+}
+
+int split(const DataFlags& flags) {
+  const experiment::ExperimentConfig config = read_config(flags);
+  check_output(flags, config);
+  const auto prepared = experiment::prepare_data(config.data, config.seed);
+  write_output(flags, parts_and_clients(prepared, load_unfiltered(config.data)),
+               prepared.dataset.interactions.size());
   return ExitCode::done;
+}
+
+// Writes the same file only where it is asked to.
+int inspect_partition(const DataFlags& flags) {
+  const experiment::ExperimentConfig config = read_config(flags);
+  if (!flags.out.empty()) check_output(flags, config);
+  const auto prepared = experiment::prepare_data(config.data, config.seed);
+  if (!flags.out.empty()) {
+    write_file_atomically(flags.out, parts_and_clients(prepared, load_unfiltered(config.data)));
+  }
+  return show(flags, inspect(prepared));
 }
 
 Command add_data_command(CLI::App& parent, const std::string& name, const std::string& summary,
@@ -173,7 +189,9 @@ std::vector<Command> add_data(CLI::App& parent) {
       add_data_command(*app, "convert", "Write it as .csv or .tsv with a header", convert, true),
       add_data_command(*app, "split", "Write parts and clients, in the format `split`", split,
                        true),
-      add_data_command(*app, "partition", "How it spreads over clients", inspect_partition, false),
+      add_data_command(*app, "partition",
+                       "How it spreads over clients; with --out, as 'split' writes it",
+                       inspect_partition, true),
       add_data_command(*app, "items", "Write its items, as 'fedhur server --items' takes them",
                        write_items, true)};
   app->footer(R"(Examples:
@@ -181,6 +199,7 @@ std::vector<Command> add_data(CLI::App& parent) {
   fedhur data convert ratings.dat --out ratings.csv
   fedhur data split ratings.csv --out split.tsv --set split.kind=leave-one-out
   fedhur data partition ratings.csv --set clients.kind=dirichlet --set clients.count=20
+  fedhur data partition ratings.csv --set conflict.clients=0.5 --out conflicts.tsv
   fedhur data items ratings.csv --out items.tsv)");
   return commands;
 }

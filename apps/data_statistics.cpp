@@ -165,6 +165,11 @@ PartitionStatistics inspect(const experiment::PreparedData& prepared) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     statistics.per_client.emplace_back(kCounted.at(i), range_of(std::move(counts.at(i))));
   }
+  for (std::size_t client = 0; client < prepared.conflicts.clients.size(); ++client) {
+    if (!prepared.conflicts.clients[client]) continue;
+    statistics.conflicting_clients.push_back(static_cast<std::int64_t>(client));
+  }
+  statistics.num_conflicting_items = prepared.conflicts.num_items;
   return statistics;
 }
 
@@ -174,15 +179,25 @@ std::string format_text(const PartitionStatistics& statistics) {
     rows.push_back(
         range_row((rows.size() > 2 ? "  " : "") + counted, range));  // parts are indented
   }
-  return fmt::format("{}: {} clients\n\n", printable(statistics.name),
-                     format_count(statistics.num_clients)) +
-         format_table(rows, {Align::left});
+  std::string text = fmt::format("{}: {} clients\n\n", printable(statistics.name),
+                                 format_count(statistics.num_clients)) +
+                     format_table(rows, {Align::left});
+  if (!statistics.conflicting_clients.empty()) {
+    text += fmt::format("\nconflicts: {} clients have other ids for {} items\n",
+                        format_count(std::ssize(statistics.conflicting_clients)),
+                        format_count(statistics.num_conflicting_items));
+  }
+  return text;
 }
 
 Json to_json(const PartitionStatistics& statistics) {
   Json json = {{"data", statistics.name}, {"clients", statistics.num_clients}};
   for (const auto& [counted, range] : statistics.per_client) {
     json[counted + "_per_client"] = to_json(range);
+  }
+  if (!statistics.conflicting_clients.empty()) {
+    json["conflicting_clients"] = statistics.conflicting_clients;
+    json["conflicting_items"] = statistics.num_conflicting_items;
   }
   return json;
 }

@@ -40,6 +40,8 @@ struct PartitionStatistics {
   std::string name;
   std::int64_t num_clients = 0;
   std::vector<std::pair<std::string, Range>> per_client;  // users, interactions, and of each part
+  std::vector<std::int64_t> conflicting_clients;
+  std::int64_t num_conflicting_items = 0;  // that have another id there
 };
 [[nodiscard]] PartitionStatistics inspect(const experiment::PreparedData& prepared);
 [[nodiscard]] std::string format_text(const PartitionStatistics& statistics);

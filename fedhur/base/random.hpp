@@ -31,6 +31,7 @@ enum class Draw : std::uint64_t {
   site_split = 18,
   dropout = 19,
   counted_items = 20,
+  conflicts = 21,
 };
 
 class Rng {

@@ -39,6 +39,9 @@ void declare_settings(Settings& settings, DataConfig& config) {
   config.says_partition = settings.given().contains("clients.kind");
   declare_settings(settings, config.split);
   declare_settings(settings, config.partition);
+  declare_settings(settings, config.conflict);
+  settings.require(config.conflict.share == 0 || !settings.given().contains("federation.clients"),
+                   "conflict.clients", "0 for a server: conflicts are made in simulations");
 }
 
 void declare_settings(Settings& settings, StopConfig& config) {

@@ -9,6 +9,7 @@
 #include "fedhur/base/settings.hpp"
 #include "fedhur/client/upload.hpp"
 #include "fedhur/data/client_partition.hpp"
+#include "fedhur/data/conflicts.hpp"
 #include "fedhur/data/filter.hpp"
 #include "fedhur/data/load.hpp"
 #include "fedhur/data/split.hpp"
@@ -29,6 +30,7 @@ struct DataConfig {
   std::uint64_t synthetic_seed = 1;
   data::SplitConfig split;
   data::PartitionConfig partition;
+  data::ConflictConfig conflict;
   // Whether the settings themselves say so; otherwise the file has the word, if it has one.
   bool says_split = false;
   bool says_partition = false;

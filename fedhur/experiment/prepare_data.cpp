@@ -24,6 +24,8 @@ PreparedData prepare_data(DataConfig config, std::uint64_t seed) {
   const Rng rng(seed);
   prepared.parts = data::split(prepared.dataset, config.split, rng);
   prepared.user_clients = data::partition(prepared.dataset, config.partition, rng);
+  prepared.conflicts =
+      data::add_conflicts(prepared.dataset, prepared.user_clients, config.conflict, rng);
   return prepared;
 }
 }  // namespace fedhur::experiment

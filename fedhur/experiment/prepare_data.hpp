@@ -15,6 +15,7 @@ struct PreparedData {
   data::Dataset dataset;               // loaded and filtered
   std::vector<data::Part> parts;       // one per interaction
   std::vector<ClientId> user_clients;  // one per user
+  data::Conflicts conflicts = {};      // already in the rows
   Decisions decided = {};
 };
 

@@ -77,6 +77,59 @@ TEST(Data, OutputsNeverReplaceInputsAndReplaceFilesOnlyByForce) {
   EXPECT_EQ(convert_to("other.csv", {"--force"}), 0);
 }
 
+TEST(Data, APartitionCanHaveConflictsAndBeWritten) {
+  const Workplace place;
+  const Arguments few = {"--set", "synthetic.num_users=60", "--set", "clients.count=6"};
+  const auto partition = [&](const std::string& out, const Arguments& more) {
+    return place.fedhur(Arguments{"data", "partition", "synthetic", "--json", "--out", out} + few +
+                        more);
+  };
+  ASSERT_EQ(
+      place.fedhur(Arguments{"data", "split", "synthetic", "--out", "split.tsv"} + few).exit_code,
+      0);
+  const Finished none =
+      partition("none.tsv", {"--set", "conflict.clients=0", "--set", "conflict.groups=3"});
+  ASSERT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_EQ(place.read("none.tsv"), place.read("split.tsv"));
+  EXPECT_FALSE(json::parse(none.out).contains("conflicting_clients"));
+
+  for (const std::string kind : {"permuted", "apart"}) {
+    const std::string file = kind + ".tsv";
+    const Finished half =
+        partition(file, {"--set", "conflict.clients=0.5", "--set", "conflict.kind=" + kind});
+    ASSERT_EQ(half.exit_code, 0) << half.err;
+    const json facts = json::parse(half.out);
+    EXPECT_EQ(facts.at("conflicting_clients").size(), 3U);
+    EXPECT_EQ(facts.at("conflicting_items"), 800);
+    EXPECT_NE(place.read(file), place.read("split.tsv"));
+    const Finished trained = place.fedhur(
+        {"train", "--data", file, "--method", "popularity", "--out", kind, "--json", "--quiet"});
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+    EXPECT_EQ(json::parse(trained.out).at("clients"), 6);
+    const Finished again = place.fedhur(
+        Arguments{"train", "--method", "popularity", "--out", kind + "-2", "--json", "--quiet",
+                  "--set", "conflict.clients=0.5", "--set", "conflict.kind=" + kind} +
+        few);
+    EXPECT_EQ(json::parse(trained.out).at("test"), json::parse(again.out).at("test"))
+        << "the same with settings as with the file";
+  }
+}
+
+TEST(Data, ConflictsThatCannotBeAreExplained) {
+  const Workplace place;
+  for (const std::string assignment :
+       {"conflict.clients=x", "conflict.clients=1.5", "conflict.clients=nan",
+        "conflict.clients=-0.5", "conflict.groups=0", "conflict.groups=11", "conflict.kind=both",
+        "conflict.client=0.5"}) {
+    const Finished refused =
+        place.fedhur({"data", "partition", "synthetic", "--out", "out.tsv", "--set", assignment});
+    EXPECT_EQ(refused.exit_code, 2) << assignment;
+    EXPECT_THAT(refused.err, HasSubstr(assignment.substr(0, assignment.find('='))));
+    EXPECT_EQ(text_lines_of(refused.err).size(), 1U) << refused.err;
+    EXPECT_FALSE(place.has("out.tsv"));
+  }
+}
+
 TEST(Data, ASplitLoadsAgainWithTheSamePartsAndClients) {
   const Workplace place;
   // Ids that are numbers are kept, others become positions that --split-file finds again.

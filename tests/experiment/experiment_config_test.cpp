@@ -118,5 +118,16 @@ TEST(ExperimentConfig, LetsClientsDropOutOfSimulationsOnly) {
   add_assignment(table, "federation.dropout=0");
   EXPECT_EQ(resolve(table).config.dropout, 0);
 }
+
+TEST(ExperimentConfig, MakesConflictsInSimulationsOnly) {
+  ConfigTable table;
+  add_assignment(table, "conflict.clients=0.25");
+  EXPECT_EQ(resolve(table).config.data.conflict.share, 0.25);
+  add_assignment(table, "federation.clients=3");
+  add_assignment(table, "federation.items=items.tsv");
+  EXPECT_EQ(config_error([&] { (void)resolve(table); }),
+            "conflict.clients = 0.25 (from --set): expected 0 for a server: conflicts are made in "
+            "simulations");
+}
 }  // namespace
 }  // namespace fedhur::experiment
