@@ -17,6 +17,7 @@
 #include "fedhur/experiment/experiment_config.hpp"
 #include "fedhur/experiment/manifest.hpp"
 #include "fedhur/experiment/party.hpp"
+#include "fedhur/study/conflicts.hpp"
 #include "fedhur/study/figures.hpp"
 #include "fedhur/study/reproduction.hpp"
 
@@ -59,6 +60,7 @@ struct Artefact {
   const char* kind;
   const char* name;
   std::vector<std::string> tables;
+  bool is_of_paper = true;  // what 'all' stands for
 };
 std::vector<Artefact> artefacts() {
   return {
@@ -70,6 +72,8 @@ std::vector<Artefact> artefacts() {
       {"table", "efficiency", {"efficiency"}},
       {"figure", "sensitivity", {"levels", "directions"}},
       {"figure", "hierarchy", {kHierarchy}},
+      {"table", "federations", {"federations"}, false},
+      {"figure", "conflicts", {"conflicts"}, false},
   };
 }
 
@@ -82,7 +86,7 @@ std::vector<std::string> read_tables(const ReproduceFlags& flags) {
     throw ConfigError(fmt::format("'all' stands alone, without '{}'", flags.name));
   }
   for (const Artefact& artefact : artefacts()) {
-    if (flags.kind != "all" && flags.kind != artefact.kind) continue;
+    if (flags.kind == "all" ? !artefact.is_of_paper : flags.kind != artefact.kind) continue;
     names.emplace_back(artefact.name);
     if (flags.kind != "all" && flags.name != artefact.name) continue;
     tables.insert(tables.end(), artefact.tables.begin(), artefact.tables.end());
@@ -196,8 +200,13 @@ struct Outcome {
   bool has_failures = false;
 };
 
-void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
-               const ReproduceFlags& flags, const Deadline& deadline, Outcome& outcome) {
+struct MadeRuns {
+  std::vector<Cell> cells;
+  std::vector<std::string> notes;
+  std::string name;  // of the files
+};
+MadeRuns make_runs(const PaperTable& table, const study::ReproductionConfig& config,
+                   const ReproduceFlags& flags, const Deadline& deadline, Outcome& outcome) {
   std::vector<Cell> cells = study::plan_cells(table, config);
   std::size_t num_ended = 0;
   study::run_cells(
@@ -222,12 +231,28 @@ void make_runs(const PaperTable& table, const study::ReproductionConfig& config,
     notes.push_back(fmt::format("after {} rounds of every run", *flags.at_round));
     name += fmt::format("-after-{}", *flags.at_round);
   }
+  return {.cells = std::move(cells), .notes = std::move(notes), .name = std::move(name)};
+}
+
+void make_table(const PaperTable& table, const study::ReproductionConfig& config,
+                const ReproduceFlags& flags, const Deadline& deadline, Outcome& outcome) {
+  const auto [cells, notes, name] = make_runs(table, config, flags, deadline, outcome);
   const study::Summary summary = study::summarize(table, config, cells);
   write_table(name, study::to_markdown(summary, notes), study::to_csv(summary),
               study::to_json(summary, notes), flags);
   const auto scale = flags.scales_curves ? study::CurveScale::unit : study::CurveScale::measured;
   draw(flags,
        [&](report::FigureFormat format) { return study::draw_table(summary, format, scale); });
+}
+
+void make_conflicts(const study::ConflictStudy& study, const study::ReproductionConfig& config,
+                    const ReproduceFlags& flags, const Deadline& deadline, Outcome& outcome) {
+  const auto [cells, notes, name] =
+      make_runs(study::runs_of(study), config, flags, deadline, outcome);
+  const study::ConflictSummary summary = study::summarize(study, config, cells);
+  write_table(name, study::to_markdown(summary, notes), study::to_csv(summary),
+              study::to_json(summary, notes), flags);
+  draw(flags, [&](report::FigureFormat format) { return study::draw_conflicts(summary, format); });
 }
 
 void make_correlations(const study::ReproductionConfig& config, const ReproduceFlags& flags,
@@ -272,25 +297,27 @@ void make_hierarchies(const study::ReproductionConfig& config, const ReproduceFl
   }
 }
 
-bool is_of_runs(const std::string& name) { return name != kCorrelation && name != kHierarchy; }
+bool has_rows(const std::string& name) {
+  return name != kCorrelation && name != kHierarchy && study::find_conflict_study(name) == nullptr;
+}
 
-// A table of runs, with the rows that were asked for.
-PaperTable find_table(const std::string& name, const ReproduceFlags& flags) {
+// The runs of an artefact, or such as have its settings; of a table of runs the rows asked for.
+PaperTable runs_of(const std::string& name, const ReproduceFlags& flags) {
+  if (const auto* study = study::find_conflict_study(name)) return study::runs_of(*study);
+  if (name == kCorrelation || name == kHierarchy) return {name, "", {study::proposal()}};
   return study::with_rows(study::find_table(name), flags.rows);
 }
 
 int reproduce(const ReproduceFlags& flags) {
   const std::vector<std::string> tables = read_tables(flags);
-  if (!flags.rows.empty() && (tables.size() > 1 || !is_of_runs(tables.front()))) {
+  if (!flags.rows.empty() && (tables.size() > 1 || !has_rows(tables.front()))) {
     throw ConfigError("--row: expected a single table whose rows are runs");
   }
   const study::ReproductionConfig config = read_reproduction_config(flags);
   const Deadline deadline(flags.minutes);
   // Mistakes come to light before hours of work, and so does a missing gnuplot.
   for (const std::string& name : tables) {
-    (void)study::plan_cells(
-        is_of_runs(name) ? find_table(name, flags) : PaperTable{name, "", {study::proposal()}},
-        config);
+    (void)study::plan_cells(runs_of(name, flags), config);
   }
   check_figures(flags.figures);
   make_folder(config.folder);
@@ -302,8 +329,10 @@ int reproduce(const ReproduceFlags& flags) {
       make_correlations(config, flags, deadline, outcome);
     } else if (name == kHierarchy) {
       make_hierarchies(config, flags, deadline, outcome);
+    } else if (const auto* study = study::find_conflict_study(name)) {
+      make_conflicts(*study, config, flags, deadline, outcome);
     } else {
-      make_runs(find_table(name, flags), config, flags, deadline, outcome);
+      make_table(runs_of(name, flags), config, flags, deadline, outcome);
     }
   }
   if (!outcome.is_whole) {
@@ -313,6 +342,7 @@ int reproduce(const ReproduceFlags& flags) {
   if (was_interrupted()) return ExitCode::interrupted;
   return outcome.has_failures ? ExitCode::unexpected_failure : ExitCode::done;
 }
+
 void add_reproduce_flags(CLI::App& app, ReproduceFlags& flags) {
   add_value(app, "kind", flags.kind, "KIND", "table, figure or all");
   add_value(app, "name", flags.name, "NAME", "Which one");
@@ -351,8 +381,9 @@ Command add_reproduce(CLI::App& parent) {
   CLI::App* app = parent.add_subcommand("reproduce", "A table or figure of the paper");
   add_reproduce_flags(*app, *flags);
   app->footer(R"(
-Tables:  overall, relations, query, scorer, correlation, efficiency
-Figures: hierarchy, sensitivity
+Tables:  overall, relations, query, scorer, correlation, efficiency; federations
+Figures: hierarchy, sensitivity; conflicts
+Federations and conflicts are not in the paper: 'all' leaves them out.
 Methods run with the settings of configs/tuned/<data>/<method>.toml where there are any.
 Runs are kept below DIR and never repeated; each table is written as .md, .csv and .json.
 Beside every figure is its gnuplot script, data included.
@@ -362,6 +393,7 @@ Examples:
   fedhur reproduce table relations --data ml-100k/u.data --preset paper --row none \
     --row 'hierarchical common' --row 'hierarchical utility' --at-round 8
   fedhur reproduce figure sensitivity --data ml-100k/u.data --pdf figures
+  fedhur reproduce figure conflicts --data ml-100k/u.data --seeds 3 --png figures
   fedhur reproduce all --data ml-100k/u.data --data book/split.tsv --minutes 60)");
   return {.app = app, .run = [flags] { return reproduce(*flags); }};
 }

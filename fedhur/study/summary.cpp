@@ -82,14 +82,9 @@ bool has_published(const Summary& summary, const DataSummary& data) {
   });
 }
 
-std::string format_test(const RowSummary& row) {
+std::string format_rivalry(const RowSummary& row) {
   if (row.is_best_rival) return "(best rival)";
-  if (!row.test) return "-";
-  const std::string difference = fmt::format("{:+.4f}", row.test->difference);
-  if (!row.test->is_decided()) return difference + " (t -, p -)";
-  const std::string p =
-      row.test->p < 0.001 ? std::string("< .001") : fmt::format("{:.3f}", row.test->p);
-  return fmt::format("{} (t {:.1f}, p {})", difference, row.test->t, p);
+  return row.test ? format_test(*row.test) : "-";
 }
 
 std::string data_markdown(const Summary& summary, const DataSummary& data) {
@@ -106,7 +101,7 @@ std::string data_markdown(const Summary& summary, const DataSummary& data) {
       text += " | " + (row.seeds.empty() ? std::string("-") : format_spread(row, column));
     }
     text += " | " + format_published(summary, data, row);
-    if (has_quality(summary)) text += " | " + format_test(row);
+    if (has_quality(summary)) text += " | " + format_rivalry(row);
     text += fmt::format(" | {} |\n", row.seeds.size());
   }
   const std::string note = note_on_published_data(data.data.name);
@@ -143,6 +138,13 @@ std::string format_spread(const RowSummary& row, const Column& column) {
   std::string text = fmt::format("{:.{}f}", spread.mean, column.digits);
   if (row.seeds.size() > 1) text += fmt::format(" ± {:.{}f}", spread.deviation, column.digits);
   return text;
+}
+
+std::string format_test(const evaluate::PairedTest& test) {
+  const std::string difference = fmt::format("{:+.4f}", test.difference);
+  if (!test.is_decided()) return difference + " (t -, p -)";
+  const std::string p = test.p < 0.001 ? std::string("< .001") : fmt::format("{:.3f}", test.p);
+  return fmt::format("{} (t {:.1f}, p {})", difference, test.t, p);
 }
 
 Summary summarize(const PaperTable& table, const ReproductionConfig& config,

@@ -31,6 +31,9 @@ struct RowSummary {
 // "0.3300 ± 0.0100" over the seeds, of which there is at least one; with one seed the value alone.
 [[nodiscard]] std::string format_spread(const RowSummary& row, const Column& column);
 
+// "+0.0100 (t 2.0, p 0.050)"; one pair has a difference and no test.
+[[nodiscard]] std::string format_test(const evaluate::PairedTest& test);
+
 struct DataSummary {
   DataSource data;
   std::vector<RowSummary> rows;

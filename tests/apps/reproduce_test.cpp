@@ -239,6 +239,30 @@ TEST_F(PaperFigures, OfCorrelationsHaveARowPerRelationAndPart) {
               AllOf(HasSubstr(">utility, test<"), HasSubstr(">Pearson<"), HasSubstr(">Spearman<")));
 }
 
+TEST_F(PaperFigures, OfConflictsHaveACurvePerMethod) {
+  const Arguments small = {"--seeds",  "1",
+                           "--rounds", "2",
+                           "--out",    "out",
+                           "--set",    "clients.count=4",
+                           "--set",    "synthetic.num_users=40",
+                           "--set",    "synthetic.num_items=60",
+                           "--set",    "synthetic.num_interactions=900"};
+  const Finished finished = place_.fedhur(
+      Arguments{"reproduce", "figure", "conflicts", "--svg", "figures", "--quiet"} + small);
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  expect_drawn("conflicts-synthetic");
+  EXPECT_THAT(place_.read("figures/conflicts-synthetic.svg"),
+              AllOf(HasSubstr(">FedMF<"), HasSubstr(">FedSLIM<"), HasSubstr(">NDCG@10<"),
+                    HasSubstr(">share of the clients in conflict, all groups<")));
+  EXPECT_EQ(block_of(script("conflicts-synthetic"), "panel0_0").size(), 4U);
+  EXPECT_EQ(block_of(script("conflicts-synthetic"), "panel1_0").size(), 5U);
+  const Finished table =
+      place_.fedhur(Arguments{"reproduce", "table", "federations", "--quiet"} + small);
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("synthetic, two domains"),
+                               HasSubstr("synthetic, one user per client")));
+}
+
 TEST_F(PaperFigures, WaitForTheFirstRun) {
   const Finished finished = place_.fedhur(
       Arguments{"reproduce", "table", "query", "--minutes", "1e-9", "--svg", "figures"} + kQuick);
