@@ -118,7 +118,8 @@ Personalization personalize_filters(const GroupEmbeddings& group_embeddings, con
     Retrieval retrieval = retrieve_candidates(
         {.group_embeddings = Z,
          .grams = basis != nullptr ? no_grams : grams,
-         .queries = queries_of_scope(targets, first_member[s], scopes[s].num_members())},
+         .queries = queries_of_scope(targets, first_member[s], scopes[s].num_members()),
+         .places = targets.places},
         config.retrieval, scorer, config.scorer, training_targets[s]);
     const MatrixOf<double>& alpha = retrieval.aggregation_weights;
     const bool mixes_parameters =

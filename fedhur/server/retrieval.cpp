@@ -110,6 +110,11 @@ void declare_settings(Settings& settings, RetrievalConfig& config) {
       "retrieval.clip", config.clip, above(0),
       "no weight exceeds e^(c/tau) / (e^(c/tau) + (K-1) e^(-c/tau)), whatever a client uploads",
       "c");
+  settings.add(
+      "retrieval.itself", config.has_itself,
+      "whether a target is among its own candidates. It has its own rows in its model "
+      "already; without itself its weights all go to others, and K is one less in the bound of "
+      "`retrieval.clip`");
 }
 
 Matrix build_scorer_features(const DirectScores& direct, const Eigen::VectorXd& candidate_scales,
@@ -153,6 +158,26 @@ MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores, doub
   return weights;
 }
 
+MatrixOf<double> weigh_others(const MatrixOf<double>& retrieval_scores,
+                              std::span<const Index> places, double clip, double temperature) {
+  const Index K = retrieval_scores.cols();
+  expects(std::ssize(places) == retrieval_scores.rows(), "every target has a place");
+  if (K == 1) return MatrixOf<double>::Ones(retrieval_scores.rows(), 1);
+  MatrixOf<double> others(retrieval_scores.rows(), K - 1);
+  for (Index k = 0; k < others.rows(); ++k) {
+    const Index own = places[static_cast<std::size_t>(k)];
+    others.row(k) << retrieval_scores.row(k).head(own), retrieval_scores.row(k).tail(K - 1 - own);
+  }
+  others = weigh_candidates(others, clip, temperature);
+  MatrixOf<double> weights = MatrixOf<double>::Zero(retrieval_scores.rows(), K);
+  for (Index k = 0; k < others.rows(); ++k) {
+    const Index own = places[static_cast<std::size_t>(k)];
+    weights.row(k).head(own) = others.row(k).head(own);
+    weights.row(k).tail(K - 1 - own) = others.row(k).tail(K - 1 - own);
+  }
+  return weights;
+}
+
 Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& config,
                               const Scorer& scorer, const ScorerConfig& scorer_config,
                               const std::vector<Index>& training_targets) {
@@ -176,9 +201,15 @@ Retrieval retrieve_candidates(const ScopeView& scope, const RetrievalConfig& con
   // These controls have no candidates to weigh.
   const bool is_settled =
       config.relation == Relation::own || config.relation == Relation::candidate;
-  retrieval.aggregation_weights =
-      is_settled ? direct.scores
-                 : weigh_candidates(retrieval.retrieval_scores, config.clip, config.temperature);
+  if (is_settled) {
+    retrieval.aggregation_weights = direct.scores;
+  } else if (config.has_itself) {
+    retrieval.aggregation_weights =
+        weigh_candidates(retrieval.retrieval_scores, config.clip, config.temperature);
+  } else {
+    retrieval.aggregation_weights =
+        weigh_others(retrieval.retrieval_scores, scope.places, config.clip, config.temperature);
+  }
   return retrieval;
 }
 }  // namespace fedhur::server

@@ -1,5 +1,7 @@
 // Which candidates can help a target, and with what weight: within one scope, for all targets.
 #pragma once
+#include <span>
+
 #include "fedhur/server/relation_scores.hpp"
 #include "fedhur/server/scorer.hpp"
 
@@ -36,6 +38,7 @@ struct RetrievalConfig {
   Index candidate = 0;
   double temperature = 1.0;  // tau
   double clip = 3.0;         // c
+  bool has_itself = true;    // whether a target is among its own candidates
 };
 void declare_settings(Settings& settings, RetrievalConfig& config);
 
@@ -62,6 +65,11 @@ struct Retrieval {                       // of one scope; rows are targets, colu
 // alpha = softmax_j(clip(Norm_j(r), -c, c) / tau)
 [[nodiscard]] MatrixOf<double> weigh_candidates(const MatrixOf<double>& retrieval_scores,
                                                 double clip, double temperature);
+// The same over all candidates but the target itself, whose place among them is `places[target]`
+// and whose weight is 0. A target without others has its own weight alone.
+[[nodiscard]] MatrixOf<double> weigh_others(const MatrixOf<double>& retrieval_scores,
+                                            std::span<const Index> places, double clip,
+                                            double temperature);
 
 // What retrieval knows of a scope. `queries` are needed where the relation asks them, and then the
 // targets are those that ask; with the other relations all candidates are targets.
@@ -69,6 +77,7 @@ struct ScopeView {
   const std::vector<Matrix>& group_embeddings;
   const Matrix& grams;
   const std::vector<Matrix>& queries;
+  std::span<const Index> places = {};  // of the targets among the candidates; for weigh_others()
 };
 
 // The scorer refines the direct scores as the last round left it; untrained, it does not refine.

@@ -101,6 +101,42 @@ TEST(Weights, EarnNothingBySizeWhereScoresAreNormalised) {
   }
 }
 
+TEST(Weights, OfOthersAloneAreThoseWithoutTheTarget) {
+  Dense scores(2, 4);
+  scores << 9, 1, 2, 4, 3, 5, 7, 1;
+  const std::vector<Index> places = {0, 2};
+  const Dense weights = weigh_others(scores, places, 3.0, 0.5);
+  Dense others(2, 3);
+  others << 1, 2, 4, 3, 5, 1;
+  const Dense expected = weigh_candidates(others, 3.0, 0.5);
+  EXPECT_EQ(weights(0, 0), 0.0);
+  EXPECT_EQ(weights.row(0).tail(3), expected.row(0));
+  EXPECT_EQ(weights(1, 2), 0.0);
+  EXPECT_EQ(weights.row(1).head(2), expected.row(1).head(2));
+  EXPECT_EQ(weights(1, 3), expected(1, 2));
+  EXPECT_EQ(weigh_others(Dense::Constant(1, 1, 4.0), std::vector<Index>{0}, 3.0, 0.5),
+            Dense(Dense::Ones(1, 1)));
+}
+
+TEST(Weights, LeaveOutTheTargetWhereItIsNotAmongItsCandidates) {
+  const Scene scene(5);
+  const std::vector<Index> places = {0, 1, 2, 3, 4};
+  const ScorerConfig scorer_config{.refinement_weight = 0.0F};
+  const Matrix grams = pack_grams(scene.embeddings);
+  for (const Relation relation : {Relation::utility, Relation::common, Relation::similarity}) {
+    const Dense weights = retrieve_candidates({.group_embeddings = scene.embeddings,
+                                               .grams = grams,
+                                               .queries = scene.queries,
+                                               .places = places},
+                                              {.relation = relation, .has_itself = false},
+                                              Scorer(4, scorer_config, Rng(1)), scorer_config, {})
+                              .aggregation_weights;
+    EXPECT_EQ(weights.diagonal(), Eigen::VectorXd::Zero(5));
+    EXPECT_NEAR(weights.sum(), 5.0, 1e-9);
+    EXPECT_GT(weights(0, 1), 0.0);
+  }
+}
+
 TEST(Weights, AreSettledForTheControlsAndUniformForNone) {
   const Scene scene(4);
   const Dense of_one =
