@@ -49,19 +49,21 @@ std::vector<ConflictStudy> make_studies() {
 
 // FedHUR and, below it, its control.
 void add_relations(std::vector<ConflictMethod>& methods, const std::string& structure,
-                   const std::string& temperature) {
+                   const std::string& temperature, bool has_itself) {
   const auto make = [&](const std::string& kind) {
     return Row{
-        fmt::format("{}, {}, tau {}", kind == "utility" ? "FedHUR" : kind, structure, temperature),
+        fmt::format("{}, {}, tau {}{}", kind == "utility" ? "FedHUR" : kind, structure, temperature,
+                    has_itself ? "" : ", others alone"),
         "fedhur",
         {"relation.structure=" + structure, "relation.kind=" + kind,
-         "retrieval.temperature=" + temperature},
+         "retrieval.temperature=" + temperature, fmt::format("retrieval.itself={}", has_itself)},
         kind == "utility"};
   };
   const std::size_t control = methods.size() + 1;
-  methods.push_back({make("utility"), control, true});
-  methods.push_back({make("common"), {}, structure == "hierarchical" && temperature == "1.0"});
-  if (temperature != "1.0") methods.push_back({make("similarity"), control});
+  const bool is_drawn = has_itself || structure == "single";
+  methods.push_back({make("utility"), control, is_drawn});
+  methods.push_back({make("common")});
+  if (temperature != "1.0" && has_itself) methods.push_back({make("similarity"), control});
 }
 
 std::vector<ConflictMethod> make_methods() {
@@ -70,8 +72,9 @@ std::vector<ConflictMethod> make_methods() {
   expects(methods[kFedCia].row.method == "fedcia", "FedCIA has its place");
   for (const char* const structure : {"hierarchical", "single"}) {
     for (const char* const temperature : {"1.0", "0.3"}) {
-      add_relations(methods, structure, temperature);
+      add_relations(methods, structure, temperature, true);
     }
+    add_relations(methods, structure, "0.3", false);
   }
   methods.push_back({{"FedSLIM", "fedslim"}, {}, true});
   return methods;
