@@ -42,12 +42,9 @@ bool LocalTraining::answer_start(const message::Message& request, message::Messa
   if (request.kind != "start") {
     return answer_spectral_start(request, context_.train, num_items(), reply);
   }
-  set_item_embeddings(
-      request.arrays.finite_matrix("item_embeddings", num_items(), config_.embedding_dim));
-  if (request.arrays.contains("fold_in_weights")) {
-    model_.user_vectors = fold_in(context_.train, *model_.item_embeddings,
-                                  *request.arrays.finite_matrix("fold_in_weights", num_items(), 1));
-  }
+  ModelStart start = read_start(request, context_.train, num_items(), config_.embedding_dim);
+  set_item_embeddings(std::move(start.item_embeddings));
+  if (start.user_vectors) model_.user_vectors = std::move(*start.user_vectors);
   return true;
 }
 

@@ -157,4 +157,16 @@ void Heads::restore(const PrivateState& state) {
   model.heads = state.matrix("heads");
   optimizer.restore(state, "head");
 }
+
+void Heads::begin_at(const Matrix& user_vectors) {
+  Matrix& heads = model.heads;
+  expects(user_vectors.rows() == model.users && user_vectors.cols() == heads.cols() - 1,
+          "a vector per user, as wide as the item embeddings");
+  heads.setZero();  // no bias
+  if (heads.rows() == model.users) {
+    heads.leftCols(user_vectors.cols()) = user_vectors;
+  } else {
+    heads.leftCols(user_vectors.cols()) = user_vectors.colwise().mean();
+  }
+}
 }  // namespace fedhur::client

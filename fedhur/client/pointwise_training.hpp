@@ -91,6 +91,8 @@ struct Heads {
   // Without the item embeddings.
   [[nodiscard]] PrivateState save() const;
   void restore(const PrivateState& state);
+  // Heads that score as these user vectors do: a single head is their mean.
+  void begin_at(const Matrix& user_vectors);
 
   model::LinearHeads model;
   PointwiseOptimizer optimizer;

@@ -89,4 +89,15 @@ bool answer_spectral_start(const message::Message& request, const UserItems& row
   }
   return true;
 }
+
+ModelStart read_start(const message::Message& request, const UserItems& rows, Index num_items,
+                      Index embedding_dim) {
+  const NamedArrays& sent = request.arrays;
+  ModelStart start{sent.finite_matrix("item_embeddings", num_items, embedding_dim), {}};
+  if (sent.contains("fold_in_weights")) {
+    start.user_vectors =
+        fold_in(rows, *start.item_embeddings, *sent.finite_matrix("fold_in_weights", num_items, 1));
+  }
+  return start;
+}
 }  // namespace fedhur::client

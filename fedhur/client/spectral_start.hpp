@@ -1,6 +1,8 @@
 // A client's terms of the sums behind a spectral start, and the user vectors that go with it. X is
 // the client's training rows as zeros and ones (a row per user), n_u the items of a user.
 #pragma once
+#include <optional>
+
 #include "fedhur/data/interactions.hpp"
 #include "fedhur/message/message.hpp"
 
@@ -27,4 +29,13 @@ struct StartScores {
 [[nodiscard]] bool answer_spectral_start(const message::Message& request,
                                          const data::UserItems& rows, Index num_items,
                                          message::Message& reply);
+
+// What "start" brings.
+struct ModelStart {
+  Shared<Matrix> item_embeddings;
+  std::optional<Matrix> user_vectors;  // folded in, if it says how
+};
+// ProtocolError unless it has `embedding_dim` finite columns and a row per item.
+[[nodiscard]] ModelStart read_start(const message::Message& request, const data::UserItems& rows,
+                                    Index num_items, Index embedding_dim);
 }  // namespace fedhur::client

@@ -7,9 +7,11 @@
 
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/pointwise_training.hpp"
+#include "fedhur/client/spectral_start.hpp"
 #include "fedhur/linalg/principal.hpp"
 #include "fedhur/methods/common.hpp"
 #include "fedhur/methods/method.hpp"
+#include "fedhur/methods/model_start.hpp"
 #include "fedhur/methods/uploads.hpp"
 #include "fedhur/model/matrix_factorization.hpp"
 #include "fedhur/server/composite_weights.hpp"
@@ -32,6 +34,7 @@ struct FedCaConfig {
   Index principal_directions = 4;  // kappa
   double participation = 1.0;      // r
   Real own_share = 0.5F;           // eta
+  StartConfig start;
   UploadLimits limits;
   client::UploadConfig upload;
 };
@@ -58,6 +61,7 @@ void declare_settings(Settings& settings, FedCaConfig& config) {
                "r");
   settings.add("aggregation.own_share", config.own_share, between(0, 1),
                "what a client keeps of its own table; 0.9 in the publication", "eta");
+  declare_settings(settings, config.start);
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
   declare_settings(settings, config.upload);
@@ -82,7 +86,10 @@ class FedCaTraining : public client::Training {
   [[nodiscard]] Index dim() const { return config_.training.embedding_dim; }
   [[nodiscard]] const client::ClientContext& context() const { return context_; }
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const { return model_.item_embeddings; }
-  void set_item_embeddings(Shared<Matrix> table) { model_.item_embeddings = std::move(table); }
+  void begin(client::ModelStart start) {
+    model_.item_embeddings = std::move(start.item_embeddings);
+    if (start.user_vectors) model_.user_vectors = std::move(*start.user_vectors);
+  }
 
   // Counts how often each item is trained on, in all epochs: its share is that of one epoch.
   client::TrainingLoss train(Round round, Eigen::VectorXd& occurrences) {
@@ -154,11 +161,9 @@ class FedCaClient : public client::Client {
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
     const client::ClientContext& context = training_.context();
-    const auto read = [&](const char* name) {
-      return request.arrays.finite_matrix(name, context.num_items, training_.dim());
-    };
     if (request.kind == "start") {
-      training_.set_item_embeddings(read("item_embeddings"));
+      training_.begin(
+          client::read_start(request, context.train, context.num_items, training_.dim()));
     } else if (request.kind == "train") {
       Eigen::VectorXd occurrences = Eigen::VectorXd::Zero(context.num_items);
       put_loss(reply, training_.train(request.round, occurrences));
@@ -166,8 +171,8 @@ class FedCaClient : public client::Client {
       reply.arrays.set("sample_basis", training_.sample_basis(occurrences));
       reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
     } else if (request.kind == "mix") {
-      training_.mix(*read("mixture"));
-    } else {
+      training_.mix(*request.arrays.finite_matrix("mixture", context.num_items, training_.dim()));
+    } else if (!client::answer_spectral_start(request, context.train, context.num_items, reply)) {
       client::refuse(request);
     }
     return reply;
@@ -205,7 +210,9 @@ class FedCaServer : public federation::ServerMethod {
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
     if (round == 0) {
-      send_start(context_, config_.training.embedding_dim, config_.training.init_std, federation);
+      send_start(config_.start, context_, config_.training.embedding_dim, config_.training.init_std,
+                 federation);
+      if (config_.start.fills_round()) return notes;
     }
 
     const auto answers = ask_participants(round, federation);

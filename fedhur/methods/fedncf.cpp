@@ -4,6 +4,7 @@
 
 #include "fedhur/base/random_matrix.hpp"
 #include "fedhur/client/neural_training.hpp"
+#include "fedhur/client/spectral_start.hpp"
 #include "fedhur/client/triple_training.hpp"
 #include "fedhur/methods/averaging.hpp"
 
@@ -26,6 +27,7 @@ struct FedNcfConfig {
   Resample resample = Resample::round;
   std::vector<Index> hidden = {32};  // H
   ItemRows item_rows = ItemRows::all;
+  StartConfig start;
   server::ServerStepConfig step;  // of the item tables
   UploadLimits limits;
   client::UploadConfig upload;
@@ -42,6 +44,8 @@ void declare_settings(Settings& settings, FedNcfConfig& config) {
                "`none`: weight decay is read and not used, as in the published program");
   client::declare_resample(settings, config.resample);
   declare_item_rows(settings, config.item_rows);
+  declare_settings(settings, config.start);
+  settings.note("model.start", "of the GMF tables, with weights of 1 and a network that outputs 0");
   declare_settings(settings, config.step);
   settings.note("server.rate", "of the item tables; the network is always averaged");
   declare_norm_cap(settings, config.limits);
@@ -112,7 +116,11 @@ class FedNcfClient : public client::Client {
       train(request.round, reply);
     } else if (request.kind == "update") {
       take(request.arrays);
-    } else if (!waiting_.answer(request, reply)) {
+    } else if (request.kind == "start") {
+      begin(client::read_start(request, context_.train, context_.num_items,
+                               config_.training.embedding_dim));
+    } else if (!waiting_.answer(request, reply) &&
+               !client::answer_spectral_start(request, context_.train, context_.num_items, reply)) {
       client::refuse(request);
     }
     return reply;
@@ -149,6 +157,12 @@ class FedNcfClient : public client::Client {
     if (config_.item_rows == ItemRows::touched) waiting_.offer_touched(std::move(touched), round);
   }
 
+  void begin(client::ModelStart start) {
+    NeuralParameters& parameters = neural_.parameters();
+    parameters.gmf_item_embeddings = *start.item_embeddings;
+    if (start.user_vectors) parameters.gmf_user_vectors = std::move(*start.user_vectors);
+  }
+
   void take(const NamedArrays& arrays) {
     const auto read = [&](const std::string& name, Matrix& table) {
       table = *arrays.finite_matrix(name, table.rows(), table.cols());
@@ -174,6 +188,11 @@ class FedNcfServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
+    if (round == 0 && config_.start.fills_round()) {
+      begin_as_factorization(federation);
+      send(round, federation);
+      return notes;
+    }
     if (round == 0) send(round, federation);  // the shared start
 
     // Item tables first, then the weights of the network.
@@ -219,6 +238,15 @@ class FedNcfServer : public federation::ServerMethod {
   }
 
  private:
+  // Scores are those of the spectral start; what the network says of them has yet to be learned.
+  void begin_as_factorization(federation::Federation& federation) {
+    shared_.gmf_item_embeddings =
+        *send_start(config_.start, context_, config_.training.embedding_dim,
+                    config_.training.init_std, federation);
+    shared_.gmf_weights.setOnes();
+    shared_.network.back().setZero();
+  }
+
   void send(Round round, federation::Federation& federation) const {
     Message update{.kind = "update", .round = round, .arrays = {}};
     const auto put = [&](const std::string& name, const Matrix& table) {

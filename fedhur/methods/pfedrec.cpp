@@ -1,6 +1,7 @@
 // PFedRec: every user has a linear score function that never leaves, every client fine-tunes the
 // averaged item embeddings and recommends with what came of it.
 #include "fedhur/client/pointwise_training.hpp"
+#include "fedhur/client/spectral_start.hpp"
 #include "fedhur/methods/averaging.hpp"
 
 namespace fedhur::methods {
@@ -15,6 +16,7 @@ struct PFedRecConfig {
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta
   AverageWeights weights = AverageWeights::uniform;
+  StartConfig start;
   server::ServerStepConfig step;
   UploadLimits limits;
   client::UploadConfig upload;
@@ -26,6 +28,7 @@ void declare_settings(Settings& settings, PFedRecConfig& config) {
                "of `sgd_original`: items learn n eta times as fast as heads", "eta");
   settings.add("average.weights", config.weights,
                "`data`: by interactions, whose number is then uploaded");
+  declare_settings(settings, config.start);
   declare_settings(settings, config.step);
   declare_norm_cap(settings, config.limits);
   declare_size_cap(settings, config.limits);
@@ -43,6 +46,11 @@ class PFedRecTraining : public client::Training {
   [[nodiscard]] const client::ClientContext& context() const { return context_; }
   [[nodiscard]] const Shared<Matrix>& item_embeddings() const {
     return heads_.model.item_embeddings;
+  }
+
+  void begin(const client::ModelStart& start) {
+    heads_.model.item_embeddings = start.item_embeddings;
+    if (start.user_vectors) heads_.begin_at(*start.user_vectors);
   }
 
   // Every batch moves the heads first, and then the items with these new heads.
@@ -100,15 +108,21 @@ class PFedRecClient : public client::Client {
 
   Message answer(const Message& request) override {
     Message reply = reply_to(request);
-    if (waiting_.answer(request, reply)) return reply;
-    if (request.kind != "train") client::refuse(request);
     const client::ClientContext& context = training_.context();
-    put_loss(reply, training_.train(request.round, *request.arrays.finite_matrix(
-                                                       "item_embeddings", context.num_items,
-                                                       config_.training.embedding_dim)));
-    waiting_.offer_items(training_.item_embeddings(), reply);
-    if (config_.weights == AverageWeights::data) {
-      reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
+    const Index dim = config_.training.embedding_dim;
+    if (request.kind == "train") {
+      put_loss(reply,
+               training_.train(request.round, *request.arrays.finite_matrix(
+                                                  "item_embeddings", context.num_items, dim)));
+      waiting_.offer_items(training_.item_embeddings(), reply);
+      if (config_.weights == AverageWeights::data) {
+        reply.arrays.set_number("num_interactions", static_cast<double>(context.train.size()));
+      }
+    } else if (request.kind == "start") {
+      training_.begin(client::read_start(request, context.train, context.num_items, dim));
+    } else if (!waiting_.answer(request, reply) &&
+               !client::answer_spectral_start(request, context.train, context.num_items, reply)) {
+      client::refuse(request);
     }
     return reply;
   }
@@ -128,6 +142,7 @@ class PFedRecServer : public federation::ServerMethod {
       : config_({.embedding_dim = config.training.embedding_dim,
                  .init_std = config.training.init_std,
                  .rules = {.weights = config.weights, .limits = config.limits},
+                 .start = config.start,
                  .step = config.step}),
         context_(context),
         step_(config.step),
@@ -135,6 +150,11 @@ class PFedRecServer : public federation::ServerMethod {
 
   federation::RoundNotes run_round(Round round, federation::Federation& federation) override {
     federation::RoundNotes notes;
+    if (round == 0 && config_.start.fills_round()) {
+      item_embeddings_ =
+          *send_start(config_.start, context_, config_.embedding_dim, config_.init_std, federation);
+      return notes;
+    }
     Message request{.kind = "train", .round = round, .arrays = {}};
     request.arrays.set("item_embeddings", item_embeddings_);
     std::vector<Matrix> averages =

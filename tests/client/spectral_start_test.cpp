@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fedhur/client/local_training.hpp"
+#include "fedhur/client/pointwise_training.hpp"
 #include "tests/support/dense.hpp"
 #include "tests/support/support.hpp"
 
@@ -81,6 +82,20 @@ TEST(SpectralStartClient, BeginsWithFoldedInUsersOnlyWhereItIsToldHow) {
   EXPECT_EQ(*training.item_embeddings(), random_matrix(kItems, 3, 1));
   EXPECT_EQ(training.model().matrix("user_vectors"),
             fold_in(rows(), random_matrix(kItems, 3, 1), random_matrix(kItems, 1, 2)));
+}
+
+TEST(SpectralStartClient, HeadsScoreAsTheFoldedInUsersDo) {
+  const Matrix users = fold_in(rows(), random_matrix(kItems, 3, 1), random_matrix(kItems, 1, 2));
+  const ClientContext context = {
+      .id = client_id(1), .train = rows(), .num_items = kItems, .rng = Rng(1)};
+  Heads own({.embedding_dim = 3}, model::HeadOwner::user, context);
+  own.begin_at(users);
+  EXPECT_EQ(own.model.heads.leftCols(3), users);
+  EXPECT_TRUE(own.model.heads.col(3).isZero()) << "no bias";
+  Heads common({.embedding_dim = 3}, model::HeadOwner::client, context);
+  common.begin_at(users);
+  ASSERT_EQ(common.model.heads.rows(), 1);
+  EXPECT_TRUE(common.model.heads.leftCols(3).isApprox(users.colwise().mean()));
 }
 
 TEST(SpectralStartClient, RefusesTablesThatDoNotFit) {

@@ -33,10 +33,11 @@ void PrintTo(const Case& given, std::ostream* out) { *out << given.name; }
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const auto& method : methods::all_methods()) all.push_back({method.name, method.name, {}});
-  for (const char* method : {"fedmf", "fedcia", "fedhur"}) {
+  for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedcia", "fedhur"}) {
     all.push_back(
         {fmt::format("{}_spectral", method), method, {"model.start=spectral", "server.rate=2"}});
   }
+  all.push_back({"fedca_spectral", "fedca", {"model.start=spectral"}});
   all.push_back({"fedcia_rank", "fedcia", {"wire.rank=3"}});
   all.push_back({"fedncf_rank", "fedncf", {"wire.rank=2"}});
   all.push_back({"fedncf_touched", "fedncf", {"average.item_rows=touched"}});

@@ -153,7 +153,7 @@ std::uint64_t bytes_up(const Outcome& outcome) {
 }
 
 TEST(Wire, BringsTheSameBitsOfASpectralStart) {
-  for (const char* method : {"fedmf", "fedcia"}) {
+  for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedcia"}) {
     for (const Precision precision : {Precision::float32, Precision::int8}) {
       ConfigTable table = settings(method, precision, 0);
       add_assignment(table, "model.start=spectral");

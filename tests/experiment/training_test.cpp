@@ -57,7 +57,7 @@ class EveryMethod : public testing::TestWithParam<std::string> {
       add_assignment(table, "stop.max_rounds=5");
     } else if (variant == "_spectral") {
       add_assignment(table, "model.start=spectral");
-      add_assignment(table, "server.rate=2");
+      if (name != "fedca_spectral") add_assignment(table, "server.rate=2");
       add_assignment(table, "federation.dropout=0.2");
     } else if (variant == "_rate") {
       add_assignment(table, "server.rate=3");
@@ -130,13 +130,29 @@ std::vector<std::string> method_names() {
   for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedrap", "fedcia", "fedhur"}) {
     names.push_back(std::string(method) + "_rate");
   }
-  for (const char* method : {"fedmf", "fedcia", "fedhur"}) {
+  for (const char* method : {"fedmf", "fedncf", "pfedrec", "fedca", "fedcia", "fedhur"}) {
     names.push_back(std::string(method) + "_spectral");
   }
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Registry, EveryMethod, testing::ValuesIn(method_names()),
                          [](const auto& method) { return method.param; });
+
+TEST(SpectralStart, IsOneModelWhateverTheMethodLearnsFromIt) {
+  const TempFolder folder;
+  const auto first_round = [&](const std::string& method) {
+    ConfigTable table = tiny_settings(method);
+    add_assignment(table, "model.start=spectral");
+    add_assignment(table, "stop.max_rounds=1");
+    (void)train_tiny(folder / method, table);
+    return RunFolder::open(folder / method).read_rounds().at(0).test;
+  };
+  const auto expected = first_round("fedmf");
+  EXPECT_GT(expected.at("ndcg@10"), 0.2);
+  for (const char* method : {"fedncf", "pfedrec", "fedca", "fedcia", "fedhur"}) {
+    EXPECT_EQ(first_round(method), expected) << method;
+  }
+}
 
 TEST(Dropout, IsInTheRecordOfTheRoundsAndNobodyIsLeftOutOfTheOutcome) {
   const TempFolder folder;
