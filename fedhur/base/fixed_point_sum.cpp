@@ -44,12 +44,10 @@ FEDHUR_WIDE void add_numbers(std::int64_t* sums, const double* numbers, double s
 }
 }  // namespace
 
-FixedPointSum::FixedPointSum(Index rows, Index cols, double largest, Index most_terms)
+FixedPointSum::FixedPointSum(Index rows, Index cols, double most)
     : rows_(rows), cols_(cols), sums_(static_cast<std::size_t>(rows * cols), 0) {
-  expects(std::isfinite(largest) && largest >= 0.0, "the largest number of a sum is finite");
-  expects(most_terms >= 1 && most_terms <= kMostTerms, "a sum has 1 to 2^24 terms");
-  const int bits = exponent_of(largest) + exponent_of(static_cast<double>(most_terms));
-  scale_ = std::ldexp(1.0, kMostBits - bits);
+  expects(std::isfinite(most) && most >= 0.0, "the largest number of a sum is finite");
+  scale_ = std::ldexp(1.0, kMostBits - exponent_of(most));
 }
 
 template <class Scalar>

@@ -11,11 +11,10 @@
 namespace fedhur {
 class FixedPointSum {
  public:
-  // Room for `most_terms` tables (up to kMostTerms) without a number above `largest` in magnitude.
-  // The unit is the smallest with which the sum cannot overflow: 2^-45 for 100 terms of at most
-  // 1000.
-  static constexpr Index kMostTerms = Index{1} << 24;
-  FixedPointSum(Index rows, Index cols, double largest, Index most_terms);
+  // No number of the sum, nor of the sum of some of its terms, exceeds `most` in magnitude. The
+  // unit is the smallest with which that cannot overflow: 2^-62 times `most`, or times the next
+  // power of two.
+  FixedPointSum(Index rows, Index cols, double most);
 
   // Adds factor * table; the factor is in [0, 1]. Every number is rounded to the unit, once. May be
   // called from several threads.

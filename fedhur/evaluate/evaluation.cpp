@@ -78,12 +78,13 @@ void check_quality(const NamedArrays& sums, const std::vector<Index>& cutoffs, d
 // The arrays of all answers, added up.
 class Sums {
  public:
-  Sums(const Quality& shapes, double most_users, Index num_clients) {
+  explicit Sums(const Quality& shapes) {
     const Message like = quality_reply(shapes, 0);
     for (const auto& [name, array] : like.arrays.entries()) {
       const MatrixOf<double>& shape = like.arrays.doubles(name);
-      const double most = most_users * (name == "test_by_popularity" ? kMostItemsPerUser : 1.0);
-      sums_[name] = std::make_unique<FixedPointSum>(shape.rows(), shape.cols(), most, num_clients);
+      const double per_user = name == "test_by_popularity" ? kMostItemsPerUser : 1.0;
+      sums_[name] = std::make_unique<FixedPointSum>(shape.rows(), shape.cols(),
+                                                    per_user * federation::kMostUsers);
     }
   }
   void add(const NamedArrays& answer) {
@@ -103,7 +104,7 @@ class Sums {
 Quality evaluate_clients(federation::Federation& federation, Round round,
                          const std::vector<Index>& cutoffs) {
   const double most = federation::most_users(federation.num_clients());
-  const auto sums = std::make_shared<Sums>(no_users(cutoffs), most, federation.num_clients());
+  const auto sums = std::make_shared<Sums>(no_users(cutoffs));
   (void)sum_of(
       federation, all_clients(federation), {.kind = "evaluate", .round = round, .arrays = {}},
       [cutoffs, most](const Message& answer) { check_quality(answer.arrays, cutoffs, most); },

@@ -102,6 +102,10 @@ std::unique_ptr<federation::ServerMethod> make_server(const ExperimentConfig& co
                                                       Index num_clients, Index num_items,
                                                       const Executor& executor,
                                                       const methods::RoundWatcher* watcher) {
+  if (num_clients > federation::kMostClients) {
+    throw ConfigError(fmt::format("{} clients: expected at most {}, for which sums have room",
+                                  num_clients, federation::kMostClients));
+  }
   return config.configured_method.make_server({.num_clients = num_clients,
                                                .num_items = num_items,
                                                .rng = Rng(config.seed),

@@ -63,7 +63,7 @@ std::vector<ClientId> clients_of(std::span<const Answer> answers) {
 }
 
 double most_users(Index num_clients) {
-  return std::floor(0x1p32 / static_cast<double>(num_clients));
+  return std::floor(kMostUsers / static_cast<double>(num_clients));
 }
 
 void check_answer(const Answer& answer, const Request& request) {

@@ -68,7 +68,10 @@ void tell_all(Federation& federation, Message message);
 void tell(Federation& federation, std::span<const ClientId> clients, Message message);
 // Who answered.
 [[nodiscard]] std::vector<ClientId> clients_of(std::span<const Answer> answers);
-// No client has more users: counts of them, summed over all clients, stay below 2^32.
+// Sums have room for so many clients, whoever takes part, so that their unit is always the same.
+inline constexpr Index kMostClients = Index{1} << 20;
+// No client has more users: counts of them, summed over all clients, do not exceed kMostUsers.
+inline constexpr double kMostUsers = 0x1p32;
 [[nodiscard]] double most_users(Index num_clients);
 
 // For transports. ProtocolError, with the client's name, unless the answer is one to the request.

@@ -99,11 +99,11 @@ class Averages {
   Averages(Shares shares, std::vector<Table> tables, const AveragingRules& rules)
       : shares_(std::move(shares)), tables_(std::move(tables)), rules_(rules) {
     for (const Table& table : tables_) {
-      sums_.push_back(std::make_unique<FixedPointSum>(
-          table.rows, table.cols, static_cast<double>(kLargestUpload), kMostClients));
+      sums_.push_back(std::make_unique<FixedPointSum>(table.rows, table.cols, kLargestUploadSum));
     }
     if (rules_.item_rows == ItemRows::touched) {
-      row_factors_ = std::make_unique<FixedPointSum>(tables_.front().rows, 1, 1.0, kMostClients);
+      row_factors_ = std::make_unique<FixedPointSum>(tables_.front().rows, 1,
+                                                     static_cast<double>(federation::kMostClients));
     }
   }
 

@@ -13,7 +13,7 @@ using federation::Answer;
 using federation::Federation;
 using message::Message;
 namespace {
-// Adds up what all clients answer to one question of the start: arrays of these names and shapes.
+// What clients answer to a question of the start: an array of this name and shape.
 struct Summand {
   std::string name;
   Index rows = 1;
@@ -40,17 +40,21 @@ void expect_answers(const std::vector<Answer>& answers) {
   if (answers.empty()) throw TransportError("round 1: no client could be asked for the start");
 }
 
-// Numbers by name, each the sum over the clients that answer.
-std::vector<MatrixOf<double>> add_numbers(const std::vector<Summand>& summands, Message request,
-                                          Federation& federation) {
+struct AddedNumbers {
+  std::vector<MatrixOf<double>> totals;  // of each summand
+  std::vector<ClientId> clients;         // who answered
+};
+
+AddedNumbers add_numbers(const std::vector<Summand>& summands, std::span<const ClientId> clients,
+                         Message request, Federation& federation) {
   const auto sums = std::make_shared<std::vector<std::unique_ptr<FixedPointSum>>>();
   for (const Summand& summand : summands) {
+    const double most = std::max(-summand.least, summand.most);
     sums->push_back(std::make_unique<FixedPointSum>(summand.rows, summand.cols,
-                                                    std::max(-summand.least, summand.most),
-                                                    federation.num_clients()));
+                                                    most * static_cast<double>(clients.size())));
   }
-  expect_answers(sum_of(
-      federation, all_clients(federation), std::move(request),
+  const auto answers = sum_of(
+      federation, clients, std::move(request),
       [summands](const Message& answer) {
         for (const Summand& summand : summands) check_numbers(answer.arrays, summand);
       },
@@ -59,27 +63,20 @@ std::vector<MatrixOf<double>> add_numbers(const std::vector<Summand>& summands, 
           (*sums)[i]->add(answer.message.arrays.doubles(summands[i].name));
         }
         answer.message.arrays = {};
-      }));
-  std::vector<MatrixOf<double>> totals;
-  for (const auto& sum : *sums) totals.push_back(sum->in_doubles());
-  return totals;
+      });
+  expect_answers(answers);
+  AddedNumbers added{.totals = {}, .clients = clients_of(answers)};
+  for (const auto& sum : *sums) added.totals.push_back(sum->in_doubles());
+  return added;
 }
 
-Eigen::VectorXd add_degrees(Federation& federation, Index num_items) {
-  const double most = federation::most_users(federation.num_clients());
-  return add_numbers({{.name = "degrees", .rows = num_items, .most = most}},
-                     {.kind = "degrees", .round = 0, .arrays = {}}, federation)
-      .front()
-      .col(0);
-}
-
-Matrix add_products(const Matrix& table, Federation& federation) {
+Matrix add_products(const Matrix& table, std::span<const ClientId> clients,
+                    Federation& federation) {
   Message request{.kind = "co_occurrences", .round = 0, .arrays = {}};
   request.arrays.set("table", table);
-  const auto sum = std::make_shared<FixedPointSum>(
-      table.rows(), table.cols(), static_cast<double>(kLargestUpload), kMostClients);
+  const auto sum = std::make_shared<FixedPointSum>(table.rows(), table.cols(), kLargestUploadSum);
   expect_answers(sum_of(
-      federation, all_clients(federation), std::move(request),
+      federation, clients, std::move(request),
       [rows = table.rows(), cols = table.cols()](const Message& answer) {
         check_table(answer.arrays, "product", rows, cols);
       },
@@ -97,10 +94,10 @@ Message make_message(const char* kind, const server::StartTables& start) {
   return message;
 }
 
-// No client has more users than all clients interactions, a user's vector is the projection of a
-// vector of at most unit length, and no item's is longer than the root of its degree.
+// No client has more users than all clients have interactions, a user's vector is the projection of
+// a vector of at most unit length, and no item's is longer than the root of its degree.
 server::StartMeans average_scores(const server::StartTables& start, const Eigen::VectorXd& degrees,
-                                  Federation& federation) {
+                                  std::span<const ClientId> clients, Federation& federation) {
   constexpr double kRounding = 2.0;  // of what travels with few bits
   const double num_users_most = std::max(1.0, degrees.sum());
   const double margin_most =
@@ -108,7 +105,8 @@ server::StartMeans average_scores(const server::StartTables& start, const Eigen:
   const auto sums = add_numbers({{.name = "margins", .least = -margin_most, .most = margin_most},
                                  {.name = "squares", .most = kRounding * num_users_most},
                                  {.name = "num_users", .most = num_users_most}},
-                                make_message("start_scores", start), federation);
+                                clients, make_message("start_scores", start), federation)
+                        .totals;
   const double num_users = sums[2](0, 0);
   if (!(num_users > 0.0)) return {};
   return {.margin = sums[0](0, 0) / num_users, .square = sums[1](0, 0) / num_users};
@@ -129,13 +127,18 @@ Shared<Matrix> send_start(const StartConfig& config, const ServerContext& contex
   if (config.kind == Start::random) {
     return send_start(context, embedding_dim, init_std, federation);
   }
-  const Eigen::VectorXd degrees = add_degrees(federation, context.num_items);
+  const AddedNumbers counted = add_numbers(
+      {{.name = "degrees",
+        .rows = context.num_items,
+        .most = federation::most_users(federation.num_clients())}},
+      all_clients(federation), {.kind = "degrees", .round = 0, .arrays = {}}, federation);
+  const Eigen::VectorXd degrees = counted.totals.front().col(0);
   server::StartTables start = server::make_start(
       server::leading_eigenvectors(
           degrees, embedding_dim, config.subspace, context.rng.stream(Draw::subspace, 1),
-          [&](const Matrix& table) { return add_products(table, federation); }),
+          [&](const Matrix& table) { return add_products(table, counted.clients, federation); }),
       degrees);
-  server::scale_start(start, average_scores(start, degrees, federation));
+  server::scale_start(start, average_scores(start, degrees, counted.clients, federation));
   Message message = make_message("start", start);
   const Shared<Matrix> embeddings = message.arrays.shared_matrix("item_embeddings");
   tell_all(federation, std::move(message));

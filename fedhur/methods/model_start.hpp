@@ -20,8 +20,9 @@ struct StartConfig {
 void declare_settings(Settings& settings, StartConfig& config);
 
 // Spectral: asks for degrees, co-occurrences and scores, and sends "start" with item embeddings,
-// which are returned, and the weights of the fold-in. A client that does not answer is missing from
-// the sum; whoever gets "start" later begins with it then.
+// which are returned, and the weights of the fold-in. The start is that of the clients that say
+// their degrees; one that does not answer later is missing from that sum. Whoever gets "start"
+// later begins with it then.
 Shared<Matrix> send_start(const StartConfig& config, const ServerContext& context,
                           Index embedding_dim, Real init_std, federation::Federation& federation);
 }  // namespace fedhur::methods

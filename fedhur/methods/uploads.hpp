@@ -21,8 +21,9 @@ using UploadCheck = std::function<void(const NamedArrays& upload)>;
 // since squares and cubes of the eigenvalues of the filter, n d times its square, have to be
 // floats.
 constexpr Real kLargestUpload = 1e3F;
-// Sums of uploads have room for so many clients, so their unit is 2^-32 whoever takes part.
-constexpr Index kMostClients = Index{1} << 20;
+// So no sum of uploads is larger, whoever takes part.
+constexpr double kLargestUploadSum =
+    static_cast<double>(kLargestUpload) * static_cast<double>(federation::kMostClients);
 // Neither does a count exceed what a double tells from the next.
 constexpr double kLargestCount = 1e15;
 

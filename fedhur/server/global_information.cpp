@@ -34,7 +34,8 @@ class MeanFilter {
   // client's norm.
   [[nodiscard]] Matrix apply(const Matrix& Q) const {
     constexpr double kRounding = 1.01;  // of float products
-    FixedPointSum sum(Q.rows(), Q.cols(), kRounding * largest_square_, num_clients());
+    FixedPointSum sum(Q.rows(), Q.cols(),
+                      kRounding * largest_square_ * static_cast<double>(num_clients()));
     executor_->for_each(num_clients(), [&](Index client) {
       const Matrix& E = *(*uploads_)[static_cast<std::size_t>(client)];
       const Matrix coordinates = E.transpose() * Q;
@@ -127,7 +128,8 @@ Matrix average_embeddings(const Uploads& uploads, const Executor& executor) {
     executor.for_each(num_clients, [&](Index k) { task(static_cast<std::size_t>(k)); });
   };
   for_each_client([&](std::size_t k) { largest[k] = uploads[k]->cwiseAbs().maxCoeff(); });
-  FixedPointSum sum(uploads[0]->rows(), uploads[0]->cols(), std::ranges::max(largest), num_clients);
+  FixedPointSum sum(uploads[0]->rows(), uploads[0]->cols(),
+                    std::ranges::max(largest) * static_cast<double>(num_clients));
   for_each_client([&](std::size_t k) { sum.add(*uploads[k]); });
   return sum.times(1.0 / static_cast<double>(num_clients));
 }

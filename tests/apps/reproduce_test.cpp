@@ -180,10 +180,10 @@ TEST_F(PaperFigures, PutThePapersNumbersBesideOurs) {
               AllOf(HasSubstr(">published<"), HasSubstr(">ml-100k, one seed<"),
                     Not(HasSubstr("deviation")), HasSubstr(">FedHUR<")));
   const auto drawn = block_of(script("overall-ml-100k"), "panel0");
-  ASSERT_EQ(drawn.size(), 10U);
+  ASSERT_EQ(drawn.size(), 11U);
   EXPECT_TRUE(std::isnan(drawn[0][3])) << "popularity is not in the paper";
-  EXPECT_EQ(drawn[9][3], 0.3693);
-  EXPECT_EQ(drawn[9][4], 1.0);
+  EXPECT_EQ(drawn[10][3], 0.3693);
+  EXPECT_EQ(drawn[10][4], 1.0);
 }
 
 TEST_F(PaperFigures, ShowTheGroupsOfAnItemAndItsHelpers) {

@@ -193,7 +193,9 @@ TEST_P(Participation, EndsForOneInTheMiddleOfARoundAndForNobodyElse) {
       return client == kMissing && request.kind == kinds[phase] && request.round == 1;
     };
     for (Round round = 0; round < 2; ++round) expect_finite(play(round, run, federation), run);
-    if (kinds[phase] == "query") {
+    if (kinds[phase] == "upload" || kinds[phase] == "count") {
+      // What it would have brought is missing from the sum.
+    } else if (kinds[phase] == "query") {
       for (const Index k : all_but({kMissing})) {  // fewer queries are multiplied in another order
         const auto client = static_cast<std::size_t>(k);
         EXPECT_TRUE(run.scores(client).isApprox(whole.scores(client), 1e-3F)) << k;

@@ -41,6 +41,7 @@ class BytesFederation : public federation::Federation {
           message::encode(clients_[client]->answer(message::decode(asked)), format_);
       answers[k] = {requests[k].client, message::decode(replied)};
       federation::check_answer(answers[k], requests[k]);
+      federation::take_out(answers[k], requests[k], format_);
       down[k] = asked.size();
       up[k] = replied.size();
     });

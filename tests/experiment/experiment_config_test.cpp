@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fedhur/experiment/party.hpp"
+#include "tests/support/support.hpp"
+
 namespace fedhur::experiment {
 namespace {
 using ::testing::HasSubstr;
@@ -128,6 +131,18 @@ TEST(ExperimentConfig, MakesConflictsInSimulationsOnly) {
   EXPECT_EQ(config_error([&] { (void)resolve(table); }),
             "conflict.clients = 0.25 (from --set): expected 0 for a server: conflicts are made in "
             "simulations");
+}
+TEST(ServerHalf, IsOfNoMoreClientsThanSumsHaveRoomFor) {
+  const ExperimentConfig config = resolve(tests::tiny_settings("fedmf")).config;
+  const Executor executor(1);
+  EXPECT_NO_THROW((void)make_server(config, federation::kMostClients, 4, executor));
+  try {
+    (void)make_server(config, federation::kMostClients + 1, 4, executor);
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_STREQ(error.what(),
+                 "1048577 clients: expected at most 1048576, for which sums have room");
+  }
 }
 }  // namespace
 }  // namespace fedhur::experiment
