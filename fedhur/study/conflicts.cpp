@@ -62,7 +62,7 @@ void add_relations(std::vector<ConflictMethod>& methods, const std::string& stru
   const std::size_t control = methods.size() + 1;
   const bool is_drawn = has_itself || structure == "single";
   methods.push_back({make("utility"), control, is_drawn});
-  methods.push_back({make("common")});
+  methods.push_back({make("common"), {}, structure == "hierarchical" && temperature == "1.0"});
   if (temperature != "1.0" && has_itself) methods.push_back({make("similarity"), control});
 }
 

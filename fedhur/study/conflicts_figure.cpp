@@ -63,7 +63,8 @@ std::string curve_data(const Drawing& drawing, std::size_t panel) {
   return script;
 }
 
-// Dashed where there are no relations, or the same for all targets.
+// Dashed where there are no relations, or the same for all targets. A control has the colour of
+// what it controls, which comes before it.
 struct Style {
   std::size_t method;
   std::size_t point;  // gnuplot's number of its shape
@@ -72,10 +73,12 @@ struct Style {
 };
 std::vector<Style> styles() {
   std::vector<Style> all;
+  std::size_t num_colors = 0;
   for (std::size_t method = 0; method < conflict_methods().size(); ++method) {
     if (!conflict_methods()[method].is_drawn) continue;
+    const bool is_control = !all.empty() && conflict_methods()[all.back().method].control == method;
     all.push_back({method, all.size() + 4, conflict_methods()[method].row.is_proposal ? 1 : 2,
-                   report::color(all.size())});
+                   is_control ? all.back().color : report::color(num_colors++)});
   }
   return all;
 }
@@ -96,12 +99,13 @@ std::string plot_curves(const Drawing& drawing, std::size_t panel) {
 
 // Below both panels, in three columns. Not as gnuplot's key, which keeps to the width of a panel.
 std::string curve_key() {
-  constexpr double kColumn = 260;
+  constexpr double kColumn = 297;
+  constexpr double kLeft = 6;
   constexpr double kLine = 20;
   std::string script;
   std::size_t number = 0;
   for (const Style& style : styles()) {
-    const double left = (kCurvesLeft + kColumn * static_cast<double>(number % 3)) / kConflictsWidth;
+    const double left = (kLeft + kColumn * static_cast<double>(number % 3)) / kConflictsWidth;
     const double up =
         (kLine * (2.6 - static_cast<double>(number / 3))) / kConflictsHeight + 8 / kConflictsHeight;
     ++number;
