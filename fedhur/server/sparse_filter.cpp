@@ -29,7 +29,7 @@ struct Gram {
   // Rows with an entry for at least every kLeastFill-th item once more with their zeros, where a
   // value is found in one step; empty for all others.
   std::vector<std::vector<double>> full_rows;
-  static constexpr std::size_t kLeastFill = 8;
+  static constexpr std::size_t kLeastFill = 4;
 
   [[nodiscard]] Index num_items() const { return diagonal.size(); }
   [[nodiscard]] std::size_t begin_of(Index row) const {
