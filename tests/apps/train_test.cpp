@@ -93,20 +93,21 @@ TEST(Train, TakesTunedSettingsByTheNameOfTheDataBelowAllThatIsGiven) {
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
     return finished.out;
   };
-  // configs/tuned/book/fedmf.toml has batches of 256.
-  EXPECT_THAT(shown({"--data", "book/rlmrec-split.tsv.gz"}), HasSubstr("batch_size = 4096\n"));
+  // configs/tuned/book/fedmf.toml has embeddings of width 256.
+  EXPECT_THAT(shown({"--data", "book/rlmrec-split.tsv.gz"}), HasSubstr("embedding_dim = 128\n"));
   EXPECT_THAT(shown({"--data", "book/rlmrec-split.tsv.gz", "--tuned"}),
-              HasSubstr("batch_size = 256\n"));
-  EXPECT_THAT(shown({"--tuned=book"}), HasSubstr("batch_size = 256\n"));
-  EXPECT_THAT(shown({"--tuned", "book", "--data", "other.csv"}), HasSubstr("batch_size = 256\n"));
-  EXPECT_THAT(shown({"--set", "train.batch_size=9", "--tuned", "book"}),
-              HasSubstr("batch_size = 9\n"));
-  place.write("own.toml", "[train]\nbatch_size = 8\n");
-  EXPECT_THAT(shown({"--tuned", "book", "--config", "own.toml"}), HasSubstr("batch_size = 8\n"));
+              HasSubstr("embedding_dim = 256\n"));
+  EXPECT_THAT(shown({"--tuned=book"}), HasSubstr("embedding_dim = 256\n"));
+  EXPECT_THAT(shown({"--tuned", "book", "--data", "other.csv"}),
+              HasSubstr("embedding_dim = 256\n"));
+  EXPECT_THAT(shown({"--set", "model.embedding_dim=9", "--tuned", "book"}),
+              HasSubstr("embedding_dim = 9\n"));
+  place.write("own.toml", "[model]\nembedding_dim = 8\n");
+  EXPECT_THAT(shown({"--tuned", "book", "--config", "own.toml"}), HasSubstr("embedding_dim = 8\n"));
   place.write("fedcia.toml", "method = \"fedcia\"\n");
   const Finished by_file =
       place.fedhur({"train", "--config", "fedcia.toml", "--tuned", "ml-1m", "--show-config"});
-  EXPECT_THAT(by_file.out, AllOf(HasSubstr("method = \"fedcia\""), HasSubstr("batch_size = 512")));
+  EXPECT_THAT(by_file.out, AllOf(HasSubstr("method = \"fedcia\""), HasSubstr("rate = 8.0\n")));
 
   for (const Arguments& arguments :
        {Arguments{"--tuned"}, Arguments{"--data", "shop.csv", "--tuned"},
@@ -121,7 +122,7 @@ TEST(Train, TakesTunedSettingsByTheNameOfTheDataBelowAllThatIsGiven) {
   EXPECT_EQ(server.exit_code, 2);
 
   ASSERT_EQ(place.train("run", {"--tuned", "ml-1m", "--method", "fedmf"}).exit_code, 0);
-  EXPECT_THAT(place.read("run/config.toml"), HasSubstr("batch_size = 512\n"));
+  EXPECT_THAT(place.read("run/config.toml"), HasSubstr("rate = 8.0\n"));
 }
 
 TEST(Train, TakesThePublishedRegimeByOneWord) {
