@@ -94,8 +94,7 @@ Shared<Counts> random_counts(std::uint64_t seed, Index num_entries) {
   std::vector<Index> places;
   for (Index i = 0; i < num_entries; ++i) places.push_back(static_cast<Index>(rng.below(30 * 30)));
   std::ranges::sort(places);
-  const auto repeated = std::ranges::unique(places);
-  places.erase(repeated.begin(), repeated.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   Counts counts(30, 30);
   for (const Index place : places) counts.append(place, static_cast<std::int64_t>(rng.below(1000)));
   return std::make_shared<const Counts>(std::move(counts));
