@@ -144,16 +144,19 @@ TEST(Cells, RunWithAPresetInPlaceOfTunedSettings) {
   const DataSource data = {.name = "ml-100k", .path = "synthetic"};
   const auto setting = [&](const ReproductionConfig& config, const std::string& method,
                            const std::string& key) {
-    return settings_of({"x", method}, data, config, 1).find(key);
+    const ConfigTable table = settings_of({"x", method}, data, config, 1);
+    const ConfigValue* value = table.find(key);
+    return value == nullptr ? ConfigValue("none") : *value;
   };
-  EXPECT_EQ(std::get<double>(*setting({}, "fedhur", "train.learning_rate")), 0.03);
+  EXPECT_EQ(std::get<double>(setting({}, "fedhur", "train.learning_rate")), 0.03);
   ReproductionConfig config;
   config.preset = "paper";
-  EXPECT_EQ(std::get<double>(*setting(config, "fedhur", "train.learning_rate")), 0.1);
-  EXPECT_EQ(std::get<std::string>(*setting(config, "fedhur", "finetune.solver")), "gradient");
-  EXPECT_EQ(setting(config, "popularity", "train.learning_rate"), nullptr) << "has no preset";
+  EXPECT_EQ(std::get<double>(setting(config, "fedhur", "train.learning_rate")), 0.1);
+  EXPECT_EQ(std::get<std::string>(setting(config, "fedhur", "finetune.solver")), "gradient");
+  EXPECT_EQ(std::get<std::string>(setting(config, "popularity", "train.learning_rate")), "none")
+      << "it has no preset";
   config.assignments = {"finetune.solver=exact"};
-  EXPECT_EQ(std::get<std::string>(*setting(config, "fedhur", "finetune.solver")), "exact");
+  EXPECT_EQ(std::get<std::string>(setting(config, "fedhur", "finetune.solver")), "exact");
   config.preset = "papers";
   EXPECT_THROW((void)settings_of({"x", "popularity"}, data, config, 1), ConfigError);
 }
