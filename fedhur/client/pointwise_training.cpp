@@ -35,8 +35,8 @@ void declare_head(Settings& settings, model::HeadOwner& owner) {
                "whose score function it is; `client`: one for all its users, who then share one "
                "ranking");
   settings.note("train.batch_size",
-                "a client's samples do best in few batches; as large a number as 65536 puts all in "
-                "one ([baselines](results/baselines.md))");
+                "as large a number as 65536 puts all of a client's samples in one "
+                "([baselines](results/baselines.md))");
 }
 
 namespace {

@@ -10,11 +10,15 @@ using client::PrivateState;
 using message::Message;
 
 struct FedRapConfig {
-  client::PointwiseConfig training = {.batch_size = 2048,
+  client::PointwiseConfig training = {.init_std = 0.02F,
+                                      .learning_rate = 0.03F,
+                                      .learning_rate_decay = 0.97F,
+                                      .weight_decay = 0.001F,
+                                      .batch_size = 65536,
                                       .optimizer_state = client::OptimizerState::persistent,
                                       .stop_tolerance = 1e-4F};
   model::HeadOwner head = model::HeadOwner::user;
-  model::AdditiveLoss loss = {.apart = 0.1, .sparse = 0.1};
+  model::AdditiveLoss loss = {.apart = 0.001, .sparse = 0.001};
   client::Schedule schedule = client::Schedule::tanh;
   Real table_learning_rate = 200.0F;
   Real batch_decay = 0.95F;

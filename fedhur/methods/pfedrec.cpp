@@ -10,8 +10,11 @@ using client::PrivateState;
 using message::Message;
 
 struct PFedRecConfig {
-  client::PointwiseConfig training = {.learning_rate = 0.1F,
-                                      .batch_size = 4096,
+  client::PointwiseConfig training = {.learning_rate = 0.03F,
+                                      .learning_rate_decay = 0.95F,
+                                      .weight_decay = 1e-4F,
+                                      .batch_size = 256,
+                                      .local_epochs = 3,
                                       .optimizer_state = client::OptimizerState::persistent};
   model::HeadOwner head = model::HeadOwner::user;
   Real item_rate = 80.0F;  // eta

@@ -147,7 +147,7 @@ TEST(SettingsPage, HasEverySettingOfEveryMethodWithItsMeaning) {
   }
   EXPECT_GT(keys.size(), 100U);
   for (const char* row :
-       {"| `train.learning_rate_decay` | `0.97` (local, fedmf), `1.0` (fedncf, ",
+       {"| `train.learning_rate_decay` | `0.97` (local, fedmf, fedrap), `1.0` (fedncf, ",
         "| `hierarchy.branching` | `[8, 4, \"items\"]` | list of numbers from 1 to 65536",
         "| `evaluate.criterion` | `\"f1@10\"` | ", "; of each of the four tables (fedncf) |"}) {
     EXPECT_THAT(page, HasSubstr(row));

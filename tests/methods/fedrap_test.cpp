@@ -22,8 +22,10 @@ constexpr Index kDim = 3;
 const std::vector<std::vector<int>> kTrain = {{0, 1, 2}, {}, {5, 6, 7, 8}};
 
 // A client that has the shared table.
-std::unique_ptr<client::Client> make_client(Assignments assignments, Index id = 4) {
-  assignments.emplace_back("model.embedding_dim=3");
+std::unique_ptr<client::Client> make_client(const Assignments& more, Index id = 4) {
+  Assignments assignments = {"model.embedding_dim=3", "train.learning_rate=0.01",
+                             "train.weight_decay=0", "additive.apart=0.1", "additive.sparse=0.1"};
+  assignments.insert(assignments.end(), more.begin(), more.end());
   auto client = tests::configure("fedrap", assignments)
                     .make_client({.id = client_id(id),
                                   .train = tests::user_items(kTrain),

@@ -18,8 +18,10 @@ constexpr Index kItems = 10;
 constexpr Index kDim = 3;
 const std::vector<std::vector<int>> kTrain = {{0, 1, 2}, {}, {5, 6, 7, 8}};
 
-std::unique_ptr<client::Client> make_client(Assignments assignments, Index id = 4) {
-  assignments.emplace_back("model.embedding_dim=3");
+std::unique_ptr<client::Client> make_client(const Assignments& more, Index id = 4) {
+  Assignments assignments = {"model.embedding_dim=3", "train.weight_decay=0",
+                             "train.local_epochs=1"};
+  assignments.insert(assignments.end(), more.begin(), more.end());
   return tests::configure("pfedrec", assignments)
       .make_client({.id = client_id(id),
                     .train = tests::user_items(kTrain),
