@@ -146,7 +146,7 @@ TEST(Cells, RunWithAPresetInPlaceOfTunedSettings) {
                            const std::string& key) {
     const ConfigTable table = settings_of({"x", method}, data, config, 1);
     const ConfigValue* value = table.find(key);
-    return value == nullptr ? ConfigValue("none") : *value;
+    return value == nullptr ? ConfigValue(std::string("none")) : *value;
   };
   EXPECT_EQ(std::get<double>(setting({}, "fedhur", "train.learning_rate")), 0.03);
   ReproductionConfig config;
