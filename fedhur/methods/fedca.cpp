@@ -26,14 +26,15 @@ using message::Message;
 
 struct FedCaConfig {
   PointwiseConfig training = {.embedding_dim = 16,
-                              .init_std = 1.0F,
-                              .batch_size = 4096,
-                              .local_epochs = 10,
+                              .init_std = 0.02F,
+                              .weight_decay = 3e-4F,
+                              .batch_size = 256,
+                              .local_epochs = 5,
                               .stop_tolerance = 1e-4F};
-  server::CompositeConfig weights;
+  server::CompositeConfig weights = {.similarity_weight = 0.5F, .closeness_weight = 0.1F};
   Index principal_directions = 4;  // kappa
   double participation = 1.0;      // r
-  Real own_share = 0.5F;           // eta
+  Real own_share = 0.1F;           // eta
   StartConfig start;
   UploadLimits limits;
   client::UploadConfig upload;
@@ -41,7 +42,6 @@ struct FedCaConfig {
 
 void declare_settings(Settings& settings, FedCaConfig& config) {
   declare_settings(settings, config.training);
-  settings.note("train.batch_size", "the published batch is 256, which does worse");
   settings.note("train.optimizer", "it has to be `adam`");
   settings.require(config.training.optimizer == client::Optimizer::adam, "train.optimizer",
                    "adam, with which this method was published");

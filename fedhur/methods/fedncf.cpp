@@ -20,11 +20,13 @@ enum class Decay : std::uint8_t { none, adam_l2 };
 constexpr auto names_of(Decay) { return std::array{"none", "adam_l2"}; }
 struct FedNcfConfig {
   client::PointwiseConfig training = {.embedding_dim = 32,
-                                      .learning_rate = 0.1F,
+                                      .learning_rate = 0.01F,
+                                      .weight_decay = 3e-4F,
                                       .batch_size = 4096,
+                                      .local_epochs = 10,
                                       .optimizer_state = client::OptimizerState::persistent};
   Decay decay = Decay::adam_l2;
-  Resample resample = Resample::round;
+  Resample resample = Resample::epoch;
   std::vector<Index> hidden = {32};  // H
   ItemRows item_rows = ItemRows::all;
   StartConfig start;

@@ -82,9 +82,13 @@ ConfiguredMethod configure(const std::vector<std::string>& assignments) {
 }
 
 struct Server {
-  explicit Server(Index num_clients, std::vector<std::string> assignments = {},
+  // With the weights of the worked example.
+  explicit Server(Index num_clients, const std::vector<std::string>& given = {},
                   std::uint64_t seed = 1) {
-    assignments.emplace_back("model.embedding_dim=2");
+    std::vector<std::string> assignments = {
+        "model.embedding_dim=2", "aggregation.similarity_weight=0.3",
+        "aggregation.closeness_weight=0.3", "aggregation.own_share=0.5"};
+    assignments.insert(assignments.end(), given.begin(), given.end());
     half = configure(assignments)
                .make_server({.num_clients = num_clients,
                              .num_items = 3,

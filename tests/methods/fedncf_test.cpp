@@ -123,9 +123,12 @@ TEST(FedNcf, NamesTheClientAndTableOfABadUpload) {
   EXPECT_THROW((void)server.half->run_round(0, federation), ProtocolError);
 }
 
-// One client in a catalogue that is much larger than what it samples.
+// One client in a catalogue that is much larger than what it samples. One epoch at a rate of 0.1.
 struct Training {
-  explicit Training(const std::vector<std::string>& assignments = {}) {
+  explicit Training(const std::vector<std::string>& given = {}) {
+    std::vector<std::string> assignments = {"train.learning_rate=0.1", "train.local_epochs=1",
+                                            "train.weight_decay=0"};
+    assignments.insert(assignments.end(), given.begin(), given.end());
     half = fedncf(assignments)
                .make_client({.id = client_id(0),
                              .train = tests::user_items({{1, 4}, {2, 3, 17}}),
