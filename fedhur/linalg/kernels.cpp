@@ -132,9 +132,4 @@ FEDHUR_WIDE void largest_value(const Real* values, Index count, Real& largest, b
     has_nan = has_nan || std::isnan(values[i]);
   }
 }
-
-FEDHUR_WIDE void add_scaled(double* __restrict sum, const Real* __restrict row, double weight,
-                            Index count) {
-  for (Index i = 0; i < count; ++i) sum[i] += weight * static_cast<double>(row[i]);
-}
 }  // namespace fedhur::linalg

@@ -24,6 +24,4 @@ void adam_row(Real* parameters, Real* first, Real* second, const Real* gradient,
 // The largest of count values, and whether one of them is not a number (then `largest` is
 // unspecified).
 void largest_value(const Real* values, Index count, Real& largest, bool& has_nan);
-// sum += weight * row, in double.
-void add_scaled(double* sum, const Real* row, double weight, Index count);
 }  // namespace fedhur::linalg

@@ -149,13 +149,6 @@ server::Uploads UploadReader::item_embeddings(Index num_items, Index embedding_d
   return limit_norms(std::move(tables), TableNames(stem).whole);
 }
 
-server::Uploads UploadReader::tables(const std::string& name) const {
-  server::Uploads tables;
-  for (const Answer& answer : *answers_)
-    tables.push_back(answer.message.arrays.shared_matrix(name));
-  return limit_norms(std::move(tables), name);
-}
-
 server::Uploads UploadReader::limit_norms(server::Uploads tables, const std::string& name) const {
   if (limits_.norm_cap == 0.0) return tables;
   std::vector<double> norms(tables.size());
@@ -191,18 +184,6 @@ std::vector<double> UploadReader::data_sizes() const {
     claims.push_back(answer.message.arrays.number("num_interactions"));
   }
   return limit_sizes(std::move(claims));
-}
-
-std::vector<double> UploadReader::data_weights() const {
-  std::vector<double> weights = data_sizes();
-  double total = 0.0;
-  for (const double size : weights) total += size;
-  if (!(total > 0.0)) {  // no participant has a row to train on: the tables are as they were
-    weights.assign(weights.size(), 1.0 / static_cast<double>(weights.size()));
-    return weights;
-  }
-  for (double& weight : weights) weight /= total;
-  return weights;
 }
 
 void UploadReader::warn(std::size_t participant, const std::string& what) const {

@@ -76,10 +76,7 @@ class UploadReader {
 
   [[nodiscard]] server::Uploads item_embeddings(Index num_items, Index embedding_dim,
                                                 const std::string& stem = "item") const;
-  [[nodiscard]] server::Uploads tables(const std::string& name) const;
-  // Numbers of interactions, and their shares n_k / sum_j n_j; equal ones if all are 0.
-  [[nodiscard]] std::vector<double> data_sizes() const;
-  [[nodiscard]] std::vector<double> data_weights() const;
+  [[nodiscard]] std::vector<double> data_sizes() const;  // numbers of interactions
   // Claims of the participants about how much data they have, lowered to what counts.
   [[nodiscard]] std::vector<double> limit_sizes(std::vector<double> claims,
                                                 const std::string& unit = "interactions") const;
